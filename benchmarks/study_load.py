@@ -1,7 +1,7 @@
 """How many people can play at once, and how late the server's ticks are.
 
     python benchmarks/study_load.py                      # 100, 150, 200 and 300 games of Overcooked at 6 Hz
-    python benchmarks/study_load.py --games 100 --seconds 60 --db postgresql://...
+    python benchmarks/study_load.py --games 100 --seconds 60 --db postgresql://... --workers 2
 
 The server is `interplay study serve` in its own process; the people are WebSocket clients in another, each with an
 address of its own on the loopback network, a cookie from the consent page and one game with a trained network as its
@@ -63,17 +63,19 @@ end: Thanks
 
 
 @contextlib.contextmanager
-def server(folder: Path, layout: str, seconds: float, address: str) -> Iterator[tuple[str, int]]:
-    """The real server in its own process; its address and its number."""
+def server(folder: Path, layout: str, seconds: float, address: str, workers: int) -> Iterator[tuple[str, int]]:
+    """The real server in its own process, or in several behind nginx; its address and its number."""
     file = folder / "load.yaml"
     file.write_text(STUDY.format(layout=layout, ticks=round(seconds * HZ), hz=HZ))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "interplay.cli.main", "study", "serve", str(file), "--database", address]
+    command += ["--workers", str(workers)] if workers > 1 else []
     process = subprocess.Popen([*command, "--host", "0.0.0.0", "--port", str(port)], cwd=ROOT, stderr=subprocess.PIPE)
     try:
         _await_port(process, port)
+        _await_health(f"http://127.0.0.1:{port}/health", workers)
         yield f"127.0.0.1:{port}", process.pid
     finally:
         process.send_signal(signal.SIGINT)
@@ -93,15 +95,35 @@ def _await_port(process: subprocess.Popen, port: int) -> None:
     raise SystemExit(f"the server did not start: {process.stderr.read().decode() if process.stderr else ''}")
 
 
+def _await_health(url: str, workers: int) -> None:
+    """Wait until the server answers, several times in a row where several processes take turns."""
+    import httpx
+
+    good = 0
+    while good < 4 * workers:
+        with contextlib.suppress(httpx.TransportError):
+            good = good + 1 if httpx.get(url, timeout=10).status_code == 200 else 0
+        time.sleep(0.25)
+
+
+def processes(process: int) -> list[int]:
+    """A process and all that it started."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(pid for child in children for pid in processes(int(child)))]
+
+
 def cpu_s(process: int) -> float:
-    """CPU seconds of a process so far."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    """CPU seconds of a process and of all that it started, so far."""
+    total = 0
+    for pid in processes(process):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / TICK
 
 
 def cpu_by_thread(process: int) -> dict[str, float]:
     found: dict[str, float] = {}
-    for task in Path(f"/proc/{process}/task").iterdir():
+    for task in [task for pid in processes(process) for task in Path(f"/proc/{pid}/task").iterdir()]:
         with contextlib.suppress(OSError):
             name, fields = (task / "comm").read_text().strip(), (task / "stat").read_text().rpartition(")")[2].split()
             found[name] = found.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / TICK
@@ -271,10 +293,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40, help="of each game")
     parser.add_argument("--layout", default="counter_circuit", help="of the kitchen, with trained partners")
     parser.add_argument("--db", help="the database; by default SQLite in a temporary folder")
+    parser.add_argument("--workers", type=int, default=1, help="processes that serve together, on PostgreSQL")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         address = given.db or str(Path(scratch) / "load.db")
-        with server(Path(scratch), given.layout, given.seconds, address) as (place, process):
+        with server(Path(scratch), given.layout, given.seconds, address, given.workers) as (place, process):
             people_before, fine = 0, True
             columns = "late ms p50 / p99 / max | shown ms | answer ms | partner missed | keys acknowledged | lost"
             print(f"| games | {columns} | server CPU ms a game-second | clients' CPU s |")

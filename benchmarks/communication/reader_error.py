@@ -3,9 +3,10 @@
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py [--errors fitting] [--write]
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader openai/gpt-4o --journal readings.jsonl
 
-FOLDER holds collab_logs/messages.jsonl. `--errors` prints what is misread in a half; look at the fitting half only
-while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model as
-the reader, and how often it agrees with the rules.
+FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind was labelled before the rules of
+November 2026 were run on it; tricky is made up. `--errors` prints what is misread in a half; look at the fitting half
+only while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model
+as the reader, and how often it agrees with the rules.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -33,8 +35,12 @@ from interplay.metrics.communication.reader_error import (
     read_with_rules,
 )
 from interplay.metrics.communication.records import VERBS
+from interplay.metrics.communication.words import parse_act
 
+SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
+HALVES = ("fitting", "testing", "blind", "tricky")
+TRICKY = LABELS.with_name("tricky_messages.txt")
 TABLE = Path(reader_error.__file__).with_suffix(".json")
 
 
@@ -66,6 +72,21 @@ def _kappa(pairs: list[tuple[str, str]]) -> float:
     return (observed - chance) / (1 - chance)
 
 
+def tricky_messages() -> list[LabelledMessage]:
+    """Made-up messages of the kinds that are easily misread, with their labels."""
+    messages = []
+    for line in TRICKY.read_text(encoding="utf-8").splitlines():
+        text, arrow, asked = line.rpartition("->")
+        if line.startswith("#") or not arrow:
+            continue
+        speaker = "assistant" if text.startswith("A: ") else "chef"
+        acts = [re.sub(r"^\w+", lambda verb: SHORT.get(verb[0], verb[0]), act.strip()) for act in asked.split(";")]
+        requests = tuple(act for act in (parse_act(act, anything()) for act in acts if act) if act is not None)
+        about = {"model": "made up", "episode": str(len(messages)), "half": "tricky", "speaker": speaker}
+        messages.append(LabelledMessage(text=text.removeprefix("A: ").strip(), requests=requests, **about))
+    return messages
+
+
 def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | None) -> Read:
     reader = ModelReader(ModelPool(ResponseCache(journal)).model(model))
     asked = list(dict.fromkeys((m.text, m.speaker) for m in messages))
@@ -82,18 +103,18 @@ def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--errors", choices=("fitting", "testing"))
+    parser.add_argument("--errors", choices=HALVES)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--reader")
     parser.add_argument("--journal", type=Path)
     arguments = parser.parse_args()
     if arguments.reader and arguments.write:
         parser.error("the table of the audit is that of the rules: --write goes without --reader")
-    messages = read_labels(LABELS, Path(os.environ["INTERPLAY_DATA"]))
+    messages = [*read_labels(LABELS, Path(os.environ["INTERPLAY_DATA"])), *tricky_messages()]
     print(agreement())
     read = _by_model(messages, arguments.reader, arguments.journal) if arguments.reader else read_with_rules
     table = {}
-    for half in ("fitting", "testing"):
+    for half in HALVES:
         table[half] = [asdict(error) for error in measure((m for m in messages if m.half == half), read)]
         for row in table[half]:
             print(

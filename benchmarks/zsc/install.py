@@ -39,6 +39,7 @@ from interplay.metrics.brprox.table import read_table
 from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
+from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
 from interplay.partners.returns import dead_egos
@@ -106,7 +107,9 @@ def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
             source = folder / f"returns_{name}.csv"
             if source.exists():
                 shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
-    shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
+    for source in (folder / "crossplay.csv", folder / "returns_e3t_balance.csv"):
+        if source.exists():
+            shutil.copy(source, results / source.name)
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
     methods = {file.stem.rpartition("-")[0] for file in (given.package / "agents" / game.id).glob("*.safetensors")}
     told = trained_before(results / "training.json", methods - anew) | training(folder)
@@ -246,7 +249,7 @@ def baselines(
             {"agent": name, "seeds": len(known[name]), "dead": count}
             | headline(found, name)
             | {"mean": statistics.fmean(returns)}
-            | {k: helped[name].get(k) for k in ("gives", "gets", "ignored_percent")}
+            | {k: helped[name].get(k) for k in HANDOVERS}
         )
     how = {"episodes": 50, "helped_episodes": episodes, "seed": 0, "channels": counted_channels(game)}
     write_baselines(at, panel, rows, **how)

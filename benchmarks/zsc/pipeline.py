@@ -130,7 +130,7 @@ def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside
     job, folder = plan["jobs"][name], given.out / layout
     there = beside | {n for n in plan["jobs"] if marker(given.out, (layout, n)).exists()}
     resolve = Resolve(folder, there, None if given.panels is None else given.panels / layout)
-    egos = [*plan.get("known", []), *earlier(given, layout, plan, there)]
+    egos = job.get("egos") or [*plan.get("known", []), *earlier(given, layout, plan, there)]
     if "script" in job:
         panels = resolve(job.get("panels", []))
         episodes = str(2 if given.scale != 1 else job["episodes"])

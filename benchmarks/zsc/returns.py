@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--known", nargs="+", required=True, metavar="[NAME=]AGENT")
     parser.add_argument("--panel", nargs="*", default=[], help="folders of panels; returns go to returns_NAME.csv")
     parser.add_argument("--crossplay", action="store_true", help="also every ego with every other")
+    parser.add_argument("--name", help="of the table returns_NAME.csv, without scripted chefs; default: the panel's")
     parser.add_argument("--game", help="default: by the folder's name")
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--horizon", type=int, default=400, help="steps of an episode")
@@ -35,8 +36,9 @@ def main() -> None:
     for folder in map(Path, given.panel):
         if (folder / PANEL).is_file():
             panel = read_panel(folder, game)
-            rows = panel_returns(game, panel, egos | scripted, episodes=given.episodes)
-            write_rows(given.folder / f"returns_{panel.name}.csv", rows)
+            everyone = egos if given.name else egos | scripted
+            rows = panel_returns(game, panel, everyone, episodes=given.episodes)
+            write_rows(given.folder / f"returns_{given.name or panel.name}.csv", rows)
     if not given.crossplay:
         return
     shape = _shape(next(iter(egos.values()))[0])

@@ -48,7 +48,8 @@ def agent(name: str, **options: Any) -> Agent:
     Args:
         name: A registered agent (`overcooked/greedy`, `trained/...`), the path of a checkpoint, `llm:provider/model`,
             or a reference `module:Thing` or `file.py:thing` to your own. `NAME+0.1` acts at random in one turn of
-            ten, `greedy:NAME` takes a trained policy's likeliest actions.
+            ten, `greedy:NAME` takes a trained policy's likeliest actions. Where a game is played with an agent,
+            `{layout}` in its name is the place for the game's layout.
         options: The agent's options.
     """
     from interplay.agents import registry
@@ -99,6 +100,7 @@ def measure(
     traces: TraceSet | str | os.PathLike[str],
     metrics: Sequence[Any] = ("score",),
     *,
+    engine: str = "local",
     progress: bool = False,
     **options: Any,
 ) -> Table:
@@ -107,7 +109,7 @@ def measure(
 
     trace_set = read_traces(traces)
     with bar("measuring", len(trace_set), show=progress) as advance:
-        return measure_set(trace_set, metrics, progress=advance, **options)
+        return measure_set(trace_set, metrics, progress=advance, engine=engine, **options)
 
 
 def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
@@ -170,6 +172,7 @@ def grade(
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
     progress: bool = False,
 ) -> Graded:
     """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default).
@@ -183,12 +186,13 @@ def grade(
     from interplay.reports.assemble import grade_document
 
     admit([agent, *partners])
-    world, ego = _game(game), as_agent(agent)
+    world = _game(game)
+    ego = as_agent(agent, game=world)
     chosen = find_panel(world, panel, partners)
     chosen = chosen.mixed(world.num_seats) if mixed else chosen
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
-    traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
+    traces = _record(world, teams, episodes, seed, folder / "traces", engine, None, progress)
     summary = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
     tables = (summary.overall, summary.partners, summary.cells)
@@ -301,6 +305,7 @@ def compare(
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
     progress: bool = False,
 ) -> Comparison:
     """Play several agents with every partner of one panel, in every seat, with the same chance for all of them.
@@ -313,6 +318,7 @@ def compare(
         episodes: Episodes for each agent, partner and seat.
         seed: Seeds all chance.
         out: Folder for a report and the traces; None: none are written.
+        engine: Where the games are played: `local`, or `ray`.
         progress: Show a progress bar.
 
     Returns:
@@ -324,12 +330,13 @@ def compare(
     from interplay.reports.build import build_report
 
     admit([*agents, *partners])
-    world, known = _game(game), [as_agent(agent) for agent in agents]
+    world = _game(game)
+    known = [as_agent(agent, game=world) for agent in agents]
     chosen = find_panel(world, panel, partners)
     teams = comparing.teams(world, known, chosen)
     folder = None if out is None else Path(out)
     into = None if folder is None else folder / "traces"
-    traces = _record(world, teams, episodes, seed, into, "local", None, progress)
+    traces = _record(world, teams, episodes, seed, into, engine, None, progress)
     comparison = comparing.summarise(traces, world, known, chosen, seed)
     if folder is not None:
         tables = {"agents": comparison.agents, "differences": comparison.differences, "partners": comparison.by_partner}
@@ -375,17 +382,18 @@ def read_traces(traces: TraceSet | str | os.PathLike[str], *, trust: bool = Fals
 
 
 def import_traces(
-    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False
+    kind: str, source: str | os.PathLike[str], out: str | os.PathLike[str], *, partial: bool = False, **options: Any
 ) -> TraceSet:
     """Others' recordings as a trace set in a folder.
 
     With `partial`, games that cannot be imported are left out and named in the set's manifest (`meta["left_out"]`).
+    `options` are the importer's own, such as `partners` of overcooked-web.
     """
     from interplay.traces import TraceSet
     from interplay.traces.importers.table import IMPORTERS, sort_out
 
     # Nothing is written if the source turns out to be unreadable.
-    episodes, left = sort_out(IMPORTERS.load(kind)(source), partial=partial)
+    episodes, left = sort_out(IMPORTERS.load(kind)(source, **options), partial=partial)
     if not episodes:
         raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}

@@ -111,6 +111,7 @@ def test_what_is_missing_is_told(tmp_path):
         convert(folder, "random1", (7,))
 
 
+@pytest.mark.slow
 def test_figure_3_places_every_partner():
     points = figures.figure3("coordination_ring", episodes=1)
     kinds = {row["kind"] for row in points}

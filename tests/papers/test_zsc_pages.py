@@ -1,7 +1,6 @@
 """The pages about trained agents say what the data say, and refuse to say anything else."""
 
 import dataclasses
-import importlib
 import re
 from pathlib import Path
 
@@ -11,14 +10,6 @@ from interplay.papers.zsc import data, rankings_page, results_page
 
 STUDIES = Path(__file__).parents[2] / "studies"
 DOCS = Path(__file__).parents[2] / "docs" / "results"
-
-
-@pytest.fixture(scope="module")
-def teaming():
-    """A script of the folder of studies, imported as it is when run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(STUDIES))
-        yield importlib.import_module("teaming")
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +76,3 @@ def test_cross_play_leaves_self_play_out_and_null_stays_null(layouts):
     assert {r["partner"] for r in own} == {None}
     assert sum(r["measure"] == "cross-play" for r in rows) == 2 * 23 * 22
     assert {r["value"] for r in rows if r["measure"] in ("gives", "gets", "acceptance")} == {None}
-
-
-def test_the_page_of_the_teaming_reward_is_what_its_script_writes(teaming, tmp_path):
-    written = tmp_path / "teaming.md"
-    teaming.main(["--out", str(written), "--figure", str(tmp_path / "figure.png")])
-    assert written.read_text() == (DOCS / "teaming.md").read_text()
-    curves, held = teaming.read(teaming.CURVES)
-    more = dataclasses.replace(curves["hsp_teaming"], handovers=curves["hsp_teaming"].handovers + 5)
-    with pytest.raises(SystemExit, match="little changed with hsp"):
-        teaming.check_claims(curves | {"hsp_teaming": more}, held)

@@ -50,7 +50,7 @@ def test_hand_overs_are_marked_where_they_happened(traces):
 
 
 def test_every_number_of_who_helps_whom_is_measured(traces, tables):
-    rows = interplay.measure(traces, ["interdependence"]).where(window="unlimited")
+    rows = interplay.measure(traces, ["interdependence"], channels="each").where(window="unlimited")
     compared = 0
     for line in tables["who-helps-whom"]:
         mine = rows.where(agents=line["agents"], channel=line["channel"])

@@ -117,3 +117,51 @@ def test_operators_are_derived_from_facts_alone():
     assert [a.name for a in trace.actions] == ["interact", "nature", "grab"]
     assert world.fact("on", "onion_1", "the_hatch") in trace.actions[2].precondition_set
     assert trace.final == taken
+
+
+def test_whose_doing_a_change_was_is_not_guessed():
+    """Something goes from hand to hand while both act: the one gave it, or the other took it."""
+    world = SymbolicWorld(
+        declare(
+            "gift",
+            """
+types person thing
+agents person
+channel hands default
+fact has(person, thing*) holds via hands
+fact loud(person)
+action shout(p: person)
+  adds loud(p)
+goal loud(person)
+""",
+        )
+    )
+    for name, kind in (("ann", "person"), ("bob", "person"), ("ball", "thing")):
+        world.add(name, kind)
+    facts = [world.facts([("has", "ann", "ball")]), world.facts([("has", "bob", "ball")])]
+    with pytest.raises(DomainError, match="cannot tell whose"):
+        derive(world, ["ann", "bob"], facts, [["give", "wave"]])
+    [action] = derive(world, ["ann", "bob"], facts, [["give", None]]).actions
+    assert action.name == "give"
+
+
+def test_overcooked_from_facts_alone_counts_counters_right_and_refuses_pots():
+    import interplay
+    from interplay.errors import InterplayError
+    from interplay.metrics.interdependence import InterdependenceOptions, count
+    from interplay.symbolic.read import symbolic_trace
+
+    game = interplay.make("overcooked/forced_coordination")
+    [episode] = interplay.play(game, ["overcooked/greedy", "overcooked/greedy"], episodes=1, seed=0)
+    whole = symbolic_trace(game, episode)
+    facts = [frozenset(f) for _, f in whole.states()]
+    more = {"reach": whole.reach, "partners": whole.partners}
+    bare = derive(whole.world, whole.agents, facts, [["act", "act"]] * whole.length, **more)
+    counters = InterdependenceOptions(channels=("counters",))
+    ours, derived = count(whole, counters), count(bare, counters)
+    assert [(k.giver, k.gave_t, k.used_t, k.object) for k in derived.links] == [
+        (k.giver, k.gave_t, k.used_t, k.object) for k in ours.links
+    ]
+    assert derived.num_triggers(0) == ours.num_triggers(0) > 0
+    with pytest.raises(InterplayError, match="in is never deleted"):
+        count(bare, InterdependenceOptions(channels=("pots",)))

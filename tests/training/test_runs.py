@@ -287,7 +287,7 @@ def test_a_bare_machine_is_enough():
 
 
 ZSC = Path(__file__).parents[2] / "benchmarks" / "zsc"
-PLANS = ("pipeline.json", "teaming.json")  # many configurations in one
+PLANS = ("pipeline.json",)  # many configurations in one
 RESULTS = ("bc.json",)
 
 

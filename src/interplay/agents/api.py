@@ -228,8 +228,13 @@ class Identity(NamedTuple):
     config: Mapping[str, Any] = {}
 
 
-def as_agent(thing: Any, name: str | None = None) -> Agent:
+def as_agent(thing: Any, name: str | None = None, *, game: Game | None = None) -> Agent:
     """Return an agent from an agent, a registered name, a policy or a player.
+
+    Args:
+        thing: The agent, or what becomes one.
+        name: What to call a policy or player.
+        game: The game to be played: it fills the place for the layout in a name such as `trained/.../{layout}/hsp-1`.
 
     Raises:
         InterplayError: `thing` is none of these.
@@ -237,9 +242,9 @@ def as_agent(thing: Any, name: str | None = None) -> Agent:
     if isinstance(thing, Agent):
         return thing
     if isinstance(thing, str):
-        from interplay.agents.registry import agent
+        from interplay.agents.registry import agent, name_in
 
-        return agent(thing)
+        return agent(thing if game is None else name_in(thing, game))
     if isinstance(thing, Policy) or hasattr(thing, "begin"):
         return Agent(name or type(thing).__name__, thing)
     raise InterplayError(

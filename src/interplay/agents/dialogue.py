@@ -41,7 +41,10 @@ class DialogueObservation:
 
 
 class DialogueAgent(Protocol):
-    """A session that talks. Its calls produce events, which the runner takes in order."""
+    """A session that talks. Its calls produce events, which the runner takes in order.
+
+    One with a method `see_refusal(seat, payload)` is told what the verifier refuses to the others.
+    """
 
     async def open(self, sight: DialogueObservation) -> Sequence[Message]:
         """Begin a step: plan if there is nothing left to do, and return messages to send."""
@@ -136,6 +139,10 @@ class Dialogue:
     def _take(self, seat: int) -> None:
         for event in self._agents[seat].take_events():
             self._emit(seat, event)
+            if event.kind == "verdict" and not event.payload["ok"]:
+                for other, agent in self._agents.items():
+                    if other != seat and (see := getattr(agent, "see_refusal", None)) is not None:
+                        see(seat, event.payload)
 
 
 def can_talk(policy: Any, game: Game) -> bool:

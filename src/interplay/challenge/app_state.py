@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import jax
 import orjson
 
-from interplay.agents.api import Agent, Identity
+from interplay.agents.api import Agent, Identity, as_agent
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge import repository
 from interplay.challenge.candidate_table import CandidateTable, CandidateView
@@ -435,7 +435,7 @@ def make_stage(setting: ChallengeSetting, *, sizes: Sequence[int] | None = None)
         if setting.panel is not None:
             partners = panel(game, setting.panel).partners
         else:
-            partners = tuple(find_agent(name) for name in setting.partners)
+            partners = tuple(as_agent(name, game=game) for name in setting.partners)
         identities = tuple(agent.identity(game) for agent in partners)
         choices = tuple(line_ups(game.num_seats, len(partners), setting.several_seats))
         engine = live_engine(game, _numbered(partners), sizes=sizes or SIZES)

@@ -109,7 +109,7 @@ def run_baselines(
             for name in left:
                 tell(f"{short_name(name)}: {sum(s.games for s in challenge.settings)} games")
                 _play(challenge, database, url, name, agents_by_setting(name, settings), at_once, progress)
-            _settle(challenge, database, url)
+            _settle(challenge, database)
     return board(challenge, database)
 
 
@@ -129,7 +129,7 @@ def _play(
     client.play(url, keys["evaluation_key"], agents, at_once=at_once, seed=0, progress=progress)
 
 
-def _settle(challenge: Challenge, database: Database, url: str, patience_s: float = 600.0) -> None:
+def _settle(challenge: Challenge, database: Database, patience_s: float = 600.0) -> None:
     """Wait until the results of all games are computed."""
     end = time.monotonic() + patience_s
     while database.read(results.unsettled, challenge.name):

@@ -21,7 +21,7 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from interplay.agents.registry import agent as find_agent
+from interplay.agents.api import as_agent
 from interplay.challenge.client_agents import ClientAgent, SeatMessage, client_agent
 from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
@@ -97,7 +97,8 @@ class Candidate:
             raise InterplayError(f"no agent for the setting {setting!r}: give {setting}=AGENT, or one for all")
         if not isinstance(game, str) or is_reference(game):
             raise InterplayError(f"the server names the game {game!r:.100}, which is not a registered one")
-        return client_agent(find_agent(name), make_recorded(game, options), self.seed)
+        world = make_recorded(game, options)
+        return client_agent(as_agent(name, game=world), world, self.seed)
 
     def prepare(self, challenge: Mapping[str, Any]) -> str:
         """Make all agents now; the encoding that they read, which must be one."""

@@ -192,7 +192,8 @@ def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
         phase = challenge.phase(submission.phase)
         over = phase is None or phase.is_over(base.clock.now())
         text = await base.database.aread(leaderboard.plan_text, evaluation)
-        if text is None or (submission.status == repository.PLAYING and not over):
+        unplayed = submission.status in (repository.REVIEW, repository.PLAYING)
+        if text is None or (unplayed and not over):
             raise ApiError("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
         return PlainTextResponse(text)
 

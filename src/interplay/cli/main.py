@@ -91,7 +91,12 @@ COMMANDS = {
     "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
     "study example": ("interplay.cli.commands.study:StudyExample", "studies that come with it, to try and to change"),
     "study words": ("interplay.cli.commands.study:Words", "what pages say to people, to be translated"),
+    "study validity": (
+        "interplay.cli.commands.study_validity:StudyValidity",
+        "what interdependence says of ratings, beyond the score",
+    ),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study preregister": ("interplay.cli.commands.study_analyse:Preregister", "a study's plan, dated and hashed"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
     "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
     "study settle": ("interplay.cli.commands.study_admin:Settle", "approve and pay participants at Prolific"),

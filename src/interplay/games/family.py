@@ -32,11 +32,14 @@ class GameFamily:
     variants: str | None = None  # function () -> names of the variants; None: they are not listed
     symbolic_domain: str | None = None  # class of `symbolic.declare.Reader`: facts and operators of an episode
     solver: str | None = None  # class of `symbolic.certify.Solver`: searches for plans to the game's goal
+    planning_model: str | None = None  # class of `symbolic.planning.PlanningModel`: the game as typed, spatial PDDL
     remove_object: str | None = None  # function (game, before, after, giver) -> `after` without what was handed over
     llm_session: str | None = None  # class that asks a language model for actions
     llm_dialogue: str | None = None  # class that lets a language model talk within a step
+    request_reader: str | None = None  # function (game, messages, executions) -> requests that were made in words
     reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
     partners: tuple[str, ...] = ()  # agents of the default panel
+    score_options: tuple[str, ...] = ()  # options that change how a game is scored, and nothing that an agent sees
     browser_view: str | None = None  # `study.live.browser_views.BrowserView`: how people see and play it
     replay_events: tuple[str, ...] = ()  # events that are marked on a replay's bar
 

@@ -31,12 +31,50 @@ class Paper(NamedTuple):
     results: dict[str, PaperResult]
 
 
+_LLM = "interplay.cli.commands.paper_llm"
+_STUDY = "a folder of paper llm play"
+_INTERDEPENDENCE = "interplay.cli.commands.paper_interdependence"
 AH2AC2 = "interplay.cli.commands.paper_ah2ac2"
 PAPERS = {
-    "interdependence": Paper("interdependence in human-AI teaming (Overcooked)", {}),
+    "interdependence": Paper(
+        "interdependence in human-AI teaming (Overcooked)",
+        {
+            "table1": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable1",
+                "trained agents with a scripted cooperative partner",
+                "interplay-agents, minutes",
+            ),
+            "table2": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable2", "trained agents in self-play", "interplay-agents, minutes"
+            ),
+            "table3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable3",
+                "trained agents with models of people",
+                "interplay-agents, minutes",
+            ),
+            "table4": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceTable4",
+                "people, and for each who offered and who accepted",
+                "nothing; rounds of people with agents by --traces",
+            ),
+            "figure3": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceFigure3",
+                "agents that are paid for hand-overs, over the price",
+                "a GPU for the whole budget",
+            ),
+            "correlations": PaperResult(
+                f"{_INTERDEPENDENCE}:InterdependenceCorrelations",
+                "reward against constructive hand-overs",
+                "interplay-agents, minutes",
+            ),
+        },
+    ),
     "ah2ac2": Paper(
         "the ad-hoc human-AI coordination challenge (Hanabi)",
         {
+            "models": PaperResult(
+                f"{_LLM}:HanabiModels", "language models in Hanabi", "a folder of llm play --game hanabi/2p"
+            ),
             "table1": PaperResult(
                 f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
             ),
@@ -121,8 +159,48 @@ PAPERS = {
             ),
         },
     ),
-    "llm": Paper("trace-grounded audits of language-model teams", {}),
-    "preference": Paper("objective metrics of human preference (Hanabi)", {}),
+    "llm": Paper(
+        "trace-grounded audits of language-model teams",
+        {
+            "play": PaperResult(f"{_LLM}:PlayStudy", "plays the paper's runs with your models", "a model's endpoint"),
+            "table2": PaperResult(f"{_LLM}:LLMTable2", "where cooperation is not required", _STUDY),
+            "table3": PaperResult(f"{_LLM}:LLMTable3", "frameworks of partner modelling", _STUDY),
+            "table4": PaperResult(f"{_LLM}:LLMTable4", "success and ADR by framework and level", _STUDY),
+            "table5": PaperResult(f"{_LLM}:LLMTable5", "ADR by two windows", _STUDY),
+            "figure2": PaperResult(f"{_LLM}:LLMFigure2", "verifier errors by pairing", _STUDY),
+            "figure3": PaperResult(f"{_LLM}:LLMFigure3", "outcomes of requests; success, waste and uptake", _STUDY),
+        },
+    ),
+    "preference": Paper(
+        "objective metrics of human preference (Hanabi)",
+        {
+            "table3": PaperResult(
+                "interplay.cli.commands.paper_preference:Table3",
+                "objective metrics of the agents, published values beside ours",
+                "interplay-agents; minutes to hours by the number of games",
+            ),
+            "table5": PaperResult(
+                "interplay.cli.commands.paper_preference:Table5",
+                "ratings on each metric, with and without RandomBot",
+                "interplay-agents; a study, or simulated people",
+            ),
+            "figures": PaperResult(
+                "interplay.cli.commands.paper_preference:Figures",
+                "Figures 1 to 11 and Table 5 on one page",
+                "interplay-agents; a study, or simulated people",
+            ),
+            "g2": PaperResult(
+                "interplay.cli.commands.paper_preference:G2Senses",
+                "which sense of G2 fits the published column",
+                "interplay-agents",
+            ),
+            "humans": PaperResult(
+                "interplay.cli.commands.paper_preference:Humans",
+                "the same questions to 239 people and three AIs of 2017",
+                "the data set HanabiData",
+            ),
+        },
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners import grade as grading
+from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel, write_baselines
 from interplay.partners.proximity import headline, proximity
@@ -32,7 +33,7 @@ def measure_baselines(
     near_best = proximity(panel, game, played, seed)
     rows: list[Row] = []
     for name, of_seeds in helped.items():
-        means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", "gives", "gets", "ignored_percent")}
+        means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", *HANDOVERS)}
         near = headline(near_best, name) if near_best is not None else {}
         rows.append({"agent": name, "seeds": len(of_seeds), **near, **means})
     return Table.of(rows, "Baselines")

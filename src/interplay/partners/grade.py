@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from interplay.agents.api import Agent
 from interplay.games.api import Game
 from interplay.metrics.interdependence.metric import counted_channels, readable
+from interplay.metrics.interdependence.records import IGNORED, PARKED
 from interplay.metrics.measured import MeasuredTraces
 from interplay.partners.describe import set_descriptions
 from interplay.partners.leaderboard import standing
@@ -108,7 +109,7 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
     """Return hand-overs by partner and per episode; empty for games that cannot tell.
 
     Counted are the hand-overs that reached a goal, given to the partner and got from it; what the partner offered; and
-    the share of its offers that the agent left unused, in per cent.
+    the shares of its offers, in per cent, that it took back itself (parked) and that nobody used (ignored).
 
     Args:
         measured: Interdependence of the episodes.
@@ -118,9 +119,6 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
         return {}
     ego_seat = {row["episode"]: (row["partner"], row["seat_of_agent"]) for row in values}
     sums: dict[str, dict[str, float]] = {}
-    offered = {
-        (row["episode"], row["seat"]): row["value"] for row in measured.where(metric="triggers", window="unlimited")
-    }
 
     def add(partner: str, what: str, value: float | None) -> None:
         if value is not None:
@@ -131,10 +129,8 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
         partner, seat = ego_seat[row["episode"]]
         if row["metric"] == "constructive" and seat in (row["giver"], row["receiver"]):
             add(partner, "gives" if row["giver"] == seat else "gets", row["value"])
-        elif row["metric"] == "triggers" and row["seat"] != seat:
-            add(partner, "offers", row["value"])
-        elif row["metric"] == "adr" and row["seat"] != seat and row["value"] is not None:
-            add(partner, "taken", row["value"] * offered[row["episode"], row["seat"]])
+        elif row["metric"] in ("triggers", PARKED, IGNORED) and row["seat"] != seat:
+            add(partner, row["metric"], row["value"])
     partners = list(dict.fromkeys(values.column("partner")))
     episodes = len(values) / len(partners)
     return {partner: _help(sums.get(partner, {}), episodes) for partner in partners}
@@ -142,10 +138,10 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
 
 def _help(sums: dict[str, float], episodes: float) -> Row:
     """Null where nothing can be handed over, and where nothing was offered that could be let lie."""
-    offers = sums.get("offers")
-    ignored = 100 * (1 - sums.get("taken", 0) / offers) if offers else None
+    offers = sums.get("triggers")
+    shares = {f"{end}_percent": 100 * sums[end] / offers if offers else None for end in (PARKED, IGNORED)}
     per_episode = {name: sums[name] / episodes if name in sums else None for name in ("gives", "gets")}
-    return {**per_episode, "partner_offers": None if offers is None else offers / episodes, "ignored_percent": ignored}
+    return {**per_episode, "partner_offers": None if offers is None else offers / episodes, **shares}
 
 
 def _pooled(helped: dict[str, Row]) -> Row:
@@ -158,10 +154,11 @@ def _pooled(helped: dict[str, Row]) -> Row:
         present = [row[column] for row in rows if row[column] is not None]
         return sum(present) / len(present) if present else None
 
-    offered = [(r["partner_offers"], r["ignored_percent"]) for r in rows if r["partner_offers"]]
-    total = sum(offers for offers, _ in offered)
-    ignored = sum(offers * share for offers, share in offered) / total if total else None
-    return {"gives": mean("gives"), "gets": mean("gets"), "ignored_percent": ignored}
+    offered = [r for r in rows if r["partner_offers"]]
+    total = sum(r["partner_offers"] for r in offered)
+    ends = (f"{end}_percent" for end in (PARKED, IGNORED))
+    shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
+    return {"gives": mean("gives"), "gets": mean("gets"), **shares}
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:

@@ -8,7 +8,7 @@ from interplay.partners.panel import Panel
 from interplay.table import Row, Table
 
 SHOWN = ("agent", "seeds", "dead", "br_prox", "br_prox_low", "br_prox_high", "mean")
-HANDOVERS = ("gives", "gets", "ignored_percent")
+HANDOVERS = ("gives", "gets", "parked_percent", "ignored_percent")
 
 
 def standing(panel: Panel, overall: Row, channels: str | None = None) -> Table | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from interplay.agents.api import Policy
+from interplay.agents.api import Policy, as_agent
 from interplay.agents.registry import agent
 from interplay.agents.registry import names as agent_names
 from interplay.errors import InterplayError, UnknownName
@@ -44,7 +44,7 @@ def panel(game: Game, name: str | None = None, partners: Sequence[str] = ()) -> 
         twice = {n for n in names if names.count(n) > 1}
         if twice:
             raise InterplayError(f"the partner {', '.join(sorted(twice))} is named twice; name each once")
-        return Panel(name or "own", tuple(agent(p) for p in names))
+        return Panel(name or "own", tuple(as_agent(p, game=game) for p in names))
     known = panel_names(game.id)
     if name is None and DEFAULT in known:
         hint = ", or take the scripted partners by naming the panel `scripted`"

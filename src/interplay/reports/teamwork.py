@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interplay.metrics.interdependence import OUTCOMES
 from interplay.metrics.interdependence.metric import readable
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports import diagrams, figures
@@ -11,12 +12,15 @@ from interplay.reports.document import Columns, Figure, Group, Section, TableSec
 from interplay.stats import linear_fit, pearson
 from interplay.table import Row, Table
 
+KINDS = ("constructive", "constructive_per_goal", "looping", "irrelevant")
 MOST_GROUPS = 6  # teams told apart by colour in the scatter
 
 HELP_TEXT = (
-    "A hand-over counts when one seat puts something where another takes it. It is **constructive** if it ended in "
-    "the goal and did not go in a circle, **looping** if it came back or had been there before, **irrelevant** "
-    "otherwise. *Triggers* are things put within a teammate's reach; the last columns tell how many nobody took."
+    "A hand-over counts when one seat puts something where another uses it: over a counter, through a pot. It is "
+    "**constructive** if it ended in the goal and did not go in a circle, **looping** if it came back or was there "
+    "before, **irrelevant** otherwise. *Triggers* are things put within a teammate's reach: *accepted* ones a teammate "
+    "used, *parked* ones their giver took back, *ignored* ones nobody used. The table counts each channel apart, and "
+    "all together; *per goal* is for each soup delivered or victim treated."
 )
 
 
@@ -30,7 +34,8 @@ def sections(measured: MeasuredTraces) -> list[Section]:
         counts = f"{len(measured.measured)} of {len(measured.summary)}"
         made.append(Text(f"Counted over {counts} episodes, the first of each team."))
     made.append(Columns(help_graphs(rows.where(metric="constructive"))))
-    made.append(TableSection(_by_team(rows), name="who-helps-whom"))
+    by_channel = measured.measure(["interdependence"], channels="each")
+    made.append(TableSection(_by_team(by_channel), name="who-helps-whom"))
     made += _scatter(rows)
     made += [_timeline(measured, number) for number in measured.shown]
     made += _moments(measured)
@@ -84,16 +89,16 @@ def _moments(measured: MeasuredTraces) -> list[Section]:
 
 
 def _by_team(rows: Table) -> Table:
-    """One row per team: what each seat gave, and how many of its offers nobody took."""
+    """One row per team and channel: what each seat gave, and what became of its offers."""
     made: list[Row] = []
     for (game, agents, channel), part in rows.where(window="unlimited").groups("game", "agents", "channel").items():
         line: Row = {"game": game, "agents": agents, "channel": channel}
-        for kind in ("constructive", "looping", "irrelevant"):
+        for kind in KINDS:
             for (giver, receiver), links in part.where(metric=kind).groups("giver", "receiver").items():
                 line[f"{kind} {giver} → {receiver}"] = _mean(links)
-        for metric in ("triggers", "percent_not_accepted"):
+        for metric in ("triggers", *OUTCOMES):
             for (seat,), values in part.where(metric=metric).groups("seat").items():
-                line[f"{metric.replace('_', ' ')}, seat {seat}"] = _mean(values)
+                line[f"{metric}, seat {seat}"] = _mean(values)
         made.append(line)
     return Table.of(made, "Hand-overs per episode, by team")
 

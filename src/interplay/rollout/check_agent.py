@@ -35,7 +35,8 @@ def check_agent(agent: Any, game: Game | str, *, seed: int = 0, steps: int = 20)
     `agent` is an Agent, a Policy, a Player, or a registered name. `steps` are played in every seat.
     """
     admit([agent, game])
-    agent, game = as_agent(agent), make(game) if isinstance(game, str) else game
+    game = make(game) if isinstance(game, str) else game
+    agent = as_agent(agent, game=game)
     trial = _Trial(agent, game, seed, steps)
     _check_encoding(trial)
     _check_identity(trial)

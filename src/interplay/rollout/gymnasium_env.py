@@ -48,7 +48,7 @@ def to_gymnasium(
     """
     chosen = getattr(partners, "partners", partners)
     listed = [chosen] if isinstance(chosen, str | Agent) or not isinstance(chosen, Sequence) else list(chosen)
-    agents = [as_agent(partner) for partner in listed]
+    agents = [as_agent(partner, game=game) for partner in listed]
     if not agents:
         raise InterplayError("partners: give at least one agent to play with")
     if seat != "random" and not 0 <= seat < game.num_seats:

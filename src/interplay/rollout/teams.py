@@ -31,7 +31,7 @@ class Team:
         Raises:
             InterplayError: There are more or fewer agents than seats, or one cannot read any encoding of the game.
         """
-        seated = tuple(as_agent(agent) for agent in agents)
+        seated = tuple(as_agent(agent, game=game) for agent in agents)
         if len(seated) != game.num_seats:
             names = ", ".join(a.name for a in seated)
             raise InterplayError(f"{game.id} has {game.num_seats} seats, but {len(seated)} agents were given: {names}")
@@ -42,7 +42,7 @@ class Team:
 
 def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
     """Every way to fill the seats with these agents, self-play included."""
-    seated = [as_agent(agent) for agent in agents]
+    seated = [as_agent(agent, game=game) for agent in agents]
     names = [agent.name for agent in seated]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -66,10 +66,11 @@ def ego_teams(game: Game, agent: Any, partners: Sequence[Any]) -> list[Team]:
     Raises:
         InterplayError: A tuple has more or fewer agents than there are other seats.
     """
-    ego, others = as_agent(agent), game.num_seats - 1
+    ego, others = as_agent(agent, game=game), game.num_seats - 1
     made = []
     for partner in partners:
-        beside = tuple(map(as_agent, partner)) if isinstance(partner, tuple) else (as_agent(partner),) * others
+        several = partner if isinstance(partner, tuple) else (partner,) * others
+        beside = tuple(as_agent(one, game=game) for one in several)
         if len(beside) != others:
             names = ", ".join(a.name for a in beside)
             raise InterplayError(f"{game.id} has {others} seats beside the agent; the set has {len(beside)}: {names}")

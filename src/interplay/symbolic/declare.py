@@ -305,28 +305,36 @@ def derive(
     world: SymbolicWorld,
     agents: Sequence[str],
     facts: Sequence[Iterable[int]],
-    names: Sequence[Sequence[str]],
+    names: Sequence[Sequence[str | None]],
+    *,
+    used_up: Iterable[str] = (),
     **more: Any,
 ) -> SymbolicTrace:
     """Return a symbolic trace from facts alone.
 
     A changed fact is attributed to the agent that it names, or to the agent whose changed facts name one of its
-    objects, or to nature. An operator's preconditions are what it deleted and what was true before of the objects it
-    changed.
+    objects, or to nature; to the only one who acted, if there is only one. An operator's preconditions are what it
+    deleted and what was true before of the objects it changed. A use that changes nothing of a fact cannot be seen:
+    channels with facts that are never deleted in the trace are marked, and counting hand-overs through them is refused.
 
     Args:
         world: The objects of the game.
         agents: The object that each seat is.
         facts: `facts[t]` is p_t.
-        names: `names[t][seat]` is what each seat's action is called.
+        names: `names[t][seat]` is what each seat's action is called; None: the seat did nothing.
+        used_up: Predicates whose facts are deleted by whoever uses them, though nobody may do so in this trace.
         **more: As for `Recorder.finish`.
+
+    Raises:
+        DomainError: A change could be the doing of several seats, which facts alone cannot tell.
     """
     sets = [frozenset(f) for f in facts]
     recorder = Recorder(world, agents, sets[0])
     for t, (before, after) in enumerate(pairwise(sets)):
         if before == after:
             continue
-        blame = _blame(world, recorder.agents, before ^ after)
+        acting = [seat for seat, name in enumerate(names[t]) if name is not None]
+        blame = _blame(world, recorder.agents, before ^ after, acting, t)
         for seat in (*range(len(recorder.agents)), NATURE):
             mine = blame.get(seat)
             if not mine:
@@ -337,31 +345,53 @@ def derive(
             called = "nature" if seat == NATURE else str(names[t][seat])
             kind = "event" if seat == NATURE else "action"
             recorder.take(t, seat, world.derived(called, kind, delete_effects | context, add_effects, delete_effects))
-    return recorder.finish(len(sets) - 1, **more)
+    return recorder.finish(len(sets) - 1, unseen_uses=_unseen(world, sets, frozenset(used_up)), **more)
 
 
-def _blame(world: SymbolicWorld, agents: tuple[str, ...], changed: Iterable[int]) -> dict[int, set[int]]:
+def _unseen(world: SymbolicWorld, sets: Sequence[frozenset[int]], used_up: frozenset[str]) -> frozenset[str]:
+    """Return the channel predicates that were added and never deleted: who used them cannot be seen."""
+    added, deleted = set(), set(used_up)
+    for before, after in pairwise(sets):
+        added |= {world.predicate_of(f).name for f in after - before}
+        deleted |= {world.predicate_of(f).name for f in before - after}
+    return frozenset(name for name in added - deleted if world.domain.predicates[name].channel is not None)
+
+
+def _blame(
+    world: SymbolicWorld, agents: tuple[str, ...], changed: Iterable[int], acting: Sequence[int], t: int
+) -> dict[int, set[int]]:
     """Return which seat brought about which of the changed facts."""
-    seat_of = {agent: seat for seat, agent in enumerate(agents)}
+    seat_of = {agent: seat for seat, agent in enumerate(agents) if seat in acting}
+    if len(seat_of) == 1 and any(set(world.fact_of(f)[1:]) & seat_of.keys() for f in changed):
+        return {next(iter(seat_of.values())): set(changed)}
     blamed: dict[int, set[int]] = {}
     owners: dict[str, int] = {}  # objects of facts that are attributed already
     rest: list[int] = []
-    for fact in sorted(changed):
-        named = [seat_of[o] for o in world.fact_of(fact)[1:] if o in seat_of]
-        if not named:
-            rest.append(fact)
-            continue
-        blamed.setdefault(named[0], set()).add(fact)
+
+    def attribute(fact: int, seats: set[int]) -> None:
+        if len(seats) > 1:
+            who = " or ".join(agents[s] for s in sorted(seats))
+            raise DomainError(
+                f"time step {t}: {world.show(fact)} changed by the doing of {who}; facts alone cannot tell whose. "
+                "Record the operators (Recorder.do), or name None for whoever did nothing"
+            )
+        (seat,) = seats
+        blamed.setdefault(seat, set()).add(fact)
         for thing in world.fact_of(fact)[1:]:
-            owners.setdefault(thing, named[0])
+            if owners.setdefault(thing, seat) != seat and world.about(fact) == thing:
+                attribute(fact, {seat, owners[thing]})
+
+    for fact in sorted(changed):
+        named = {seat_of[o] for o in world.fact_of(fact)[1:] if o in seat_of}
+        if named:
+            attribute(fact, named)
+        else:
+            rest.append(fact)
     while rest:  # what shares an object with an attributed fact goes to the same seat
         near = next((f for f in rest if any(o in owners for o in world.fact_of(f)[1:])), None)
         if near is None:
             blamed[NATURE] = set(rest)
             break
         rest.remove(near)
-        seat = next(owners[o] for o in world.fact_of(near)[1:] if o in owners)
-        blamed.setdefault(seat, set()).add(near)
-        for thing in world.fact_of(near)[1:]:
-            owners.setdefault(thing, seat)
+        attribute(near, {owners[o] for o in world.fact_of(near)[1:] if o in owners})
     return blamed

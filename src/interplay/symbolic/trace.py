@@ -52,6 +52,8 @@ class SymbolicTrace:
     reach: Mapping[str, frozenset[int]] = field(default_factory=dict)  # object -> seats that can use what is there
     partners: Mapping[str, Mapping[int, frozenset[int]]] = field(default_factory=dict)  # channel -> giver -> receivers
 
+    unseen_uses: frozenset[str] = frozenset()  # predicates whose uses the trace cannot show (see `declare.derive`)
+
     @property
     def domain(self) -> Domain:
         """The domain."""

@@ -91,8 +91,10 @@ class Rewards:
     share_shaping: bool = False  # every seat earns the sum of all seats' shaped rewards, not its own
     events: Mapping[str, float] = field(default_factory=dict)  # weight of each of the game's events
     events_weight: Schedule = ((0.0, 1.0),)  # times their weights, so that preferences can come after skill
-    teaming: float = 0.0  # weight of constructive hand-overs (Overcooked)
-    watch_teaming: bool = False  # log constructive hand-overs even if they are not paid
+    teaming: float = 0.0  # weight of hand-overs (Overcooked)
+    teaming_channels: tuple[str, ...] = ("counters",)  # those that pay: counters, pots
+    teaming_at: str = "delivery"  # constructive ones pay at the delivery; hand_over: all pay when taken, loops pay back
+    watch_teaming: bool = False  # log hand-overs even if they are not paid
     conduct: Mapping[str, float] = field(default_factory=dict)  # price of dominated (g1, g2) and dominant (g3) moves
     known: str = "public"  # how those are judged: by hints and open cards, or by all that is seen (Hanabi)
     entropies: Mapping[str, float] = field(default_factory=dict)  # weight of ad_entropy, ard_entropy and ic

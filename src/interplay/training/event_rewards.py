@@ -15,6 +15,9 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game, State
 from interplay.training.config import Rewards
 
+# Hand-overs in an episode of full length: all of them, and those in delivered soups.
+HANDOVER_LOGS = ("handovers_counters", "handovers_pots", "constructive_counters", "constructive_pots")
+
 
 class EventRecorder(Protocol):
     """Follows an episode and says what each seat is rewarded for. Pure JAX."""
@@ -36,14 +39,22 @@ class EventRecorder(Protocol):
 
 
 class HandoverRecorder:
-    """Counts 1 for giver and receiver of every hand-over that ends in a delivered soup."""
+    """Counts 1 for giver and receiver of every hand-over that pays; logs hand-overs by channel beside it."""
 
-    kinds: tuple[str, ...] = ("teaming",)
+    kinds: tuple[str, ...] = ("teaming", *HANDOVER_LOGS)
 
-    def __init__(self, game: Any, weight: float):
+    def __init__(self, game: Any, rewards: Rewards):
+        from interplay.games.overcooked import lineage
+
         if not hasattr(game, "kitchen"):
             raise InterplayError(f"rewards.teaming: {game.id} does not count hand-overs; it is for Overcooked")
-        self.game, self.weights = game, np.array([weight], np.float32)
+        for channel in rewards.teaming_channels:
+            if channel not in lineage.CHANNELS:
+                raise UnknownName("channel of rewards.teaming_channels", channel, list(lineage.CHANNELS))
+        if rewards.teaming_at not in lineage.PAID_AT:
+            raise UnknownName("time of rewards.teaming_at", rewards.teaming_at, list(lineage.PAID_AT))
+        self.game, self.channels, self.at = game, tuple(rewards.teaming_channels), rewards.teaming_at
+        self.weights = np.array([rewards.teaming, *(0.0 for _ in HANDOVER_LOGS)], np.float32)
 
     def begin(self) -> Any:
         """Return an empty lineage of objects."""
@@ -52,15 +63,20 @@ class HandoverRecorder:
         return lineage.begin(self.game.num_seats, self.game.layout.size)
 
     def record(self, record: Any, before: State, after: State, actions: Array) -> tuple[Any, Float[Array, "seat kind"]]:
-        """Return the lineage after a step, and the hand-overs that it completed."""
+        """Return the lineage after a step, and the hand-overs that it paid, made and completed."""
         from interplay.games.overcooked import lineage
 
         new = lineage.follow(self.game.kitchen, record, plain(before), plain(after), actions)
-        return new, lineage.teaming_reward(record, new)[:, None]
+        paid = lineage.teaming_reward(record, new, self.channels, self.at)
+        of_giver = [
+            jnp.sum(getattr(new.counts, name) - getattr(record.counts, name), axis=-1).T  # [giver, channel]
+            for name in ("links", "constructive")
+        ]
+        return new, jnp.concatenate([paid[:, None], *of_giver], axis=1).astype(jnp.float32)
 
     def logs(self, per_step: Float[Array, " kind"]) -> dict[str, Array]:
-        """Return completed hand-overs in an episode of full length."""
-        return {"teaming": per_step[0] * self.game.horizon}
+        """Return, in an episode of full length, what was paid (giver and receiver), and hand-overs by channel."""
+        return {name: per_step[i] * self.game.horizon for i, name in enumerate(self.kinds)}
 
 
 class DominatedMoveRecorder:
@@ -116,4 +132,4 @@ def event_recorder_for(game: Game, rewards: Rewards) -> EventRecorder | None:
         raise InterplayError("rewards: teaming is for Overcooked and conduct for Hanabi; give one of them")
     if rewards.conduct:
         return DominatedMoveRecorder(game, dict(rewards.conduct), rewards.known)
-    return HandoverRecorder(game, rewards.teaming) if rewards.teaming or rewards.watch_teaming else None
+    return HandoverRecorder(game, rewards) if rewards.teaming or rewards.watch_teaming else None

@@ -15,8 +15,9 @@ import numpy as np
 from interplay import safe_files
 from interplay.errors import InterplayError
 from interplay.training.config import Experiment
+from interplay.training.event_rewards import HANDOVER_LOGS
 
-PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic"}
+PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic", "teaming", *HANDOVER_LOGS}
 
 
 def row(

@@ -139,7 +139,7 @@ def test_reach_is_told_and_the_version_is_recorded(cooked):
     chef = prompts(cooked)[0]["prompt"]
     assert "You can reach: pot, counter, oven, serving_hatch." in chef
     assert "The assistant can reach: counter, ingredient_dispenser, chopping_board, dish_dispenser, blender." in chef
-    assert {call["template"] for call in prompts(cooked)} == {"kitchen/2"}
+    assert {call["template"] for call in prompts(cooked)} == {"kitchen/3"}
     assert "\n\n\n" not in chef
     with pytest.raises(UnknownName, match="version of the kitchen prompts"):
         templates.fill("kitchen", "0", "system")
@@ -167,7 +167,7 @@ def test_the_report_shows_every_call(cooked, tmp_path):
     assert "Language models" in page
     assert 'type="search"' in page
     assert page.count("<article>") == sum(e.kind == "call" for e in cooked[0].events)
-    assert "prompts kitchen/2" in page
+    assert "prompts kitchen/3" in page
     assert '#replay-0@0"' in page
     assert "verdict: pickup(egg, ingredient_dispenser): ok" in page
 

@@ -1,19 +1,22 @@
 """Language models in the kitchen: the reference team, its degraded versions, bad answers, scaffolds, policies."""
 
 import dataclasses
+import json
 
 import pytest
 
 import interplay
 from interplay import trust
+from interplay.agents.dialogue import Message
 from interplay.agents.llm.limits import Limits
 from interplay.agents.llm.scripted.reference import team_queues
 from interplay.agents.llm.scripted.simple import Scripted
 from interplay.agents.llm.settings import LLMSettings
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import DISHES
-from interplay.games.collab_kitchen.lineage import executions
+from interplay.games.collab_kitchen.lineage import Execution, executions
 from interplay.games.collab_kitchen.plan import plan_team
+from interplay.games.registry import capability
 from interplay.llm import RunPlan, run, solo, summary
 from interplay.llm.plan import read_levels
 from interplay.llm.run import Service
@@ -167,6 +170,35 @@ def test_scaffolds_add_to_the_prompt_and_to_nothing_else(name, monkeypatch):
     row = summary([episode]).rows[0]
     assert 0 < row["scaffold_tokens"] < row["tokens"]
     assert summary([plain]).rows[0]["scaffold_tokens"] is None
+
+
+def test_scaffolds_read_plain_english_and_hear_the_verifier():
+    game = interplay.make("kitchen/original", dish="boiled egg")
+    read = capability(game, "request_reader")
+    said = [
+        Message(t=0, sender=0, to=1, text="Please pick up an egg and put it on the counter so I can boil it in pot0."),
+        Message(t=6, sender=0, to=1, text="Don't get another egg. Could you bring me a dish?"),
+    ]
+    acts = [Execution(2, 1, "pickup", "egg", "egg#1", "ingredient_dispenser")]
+    asked = read(game, said, acts)
+    assert [(r.act.verb, r.act.object) for r in asked] == [
+        ("pickup", "egg"),
+        ("place_obj_on_counter", "egg"),
+        ("place_obj_on_counter", "dish"),
+    ]
+    assert [r.fits(acts[0]) for r in asked] == [True, False, False]
+    clumsy = one(team("reference", "clumsy", settings=LLMSettings(scaffold="belief")))
+    updates = [e.payload["prompt"] for e in clumsy.events if e.kind == "call" and e.payload["purpose"] == "belief"]
+    assert any("was refused" in prompt for prompt in updates)
+
+
+def test_the_published_prompts_ask_for_one_action():
+    episode = one(team("reference", settings=LLMSettings(prompts="published", scaffold="proagent")))
+    calls = [c for c in told(episode, "call") if not c["scaffold"]]
+    assert episode.terminated
+    assert {call["template"] for call in calls} == {"kitchen/published"}
+    assert set(json.loads(calls[0]["answer"])) == {"action", "target", "message"}
+    assert "[user]\n# Your partner, as inferred" in calls[0]["prompt"]  # the scaffold's block comes first
 
 
 def test_the_belief_is_computed_from_the_trace():

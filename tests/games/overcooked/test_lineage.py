@@ -13,7 +13,7 @@ import interplay
 from interplay import api
 from interplay.games.overcooked import lineage
 from interplay.games.overcooked.state import ACTIONS
-from interplay.metrics.interdependence import InterdependenceOptions, count
+from interplay.metrics.interdependence import OUTCOMES, InterdependenceOptions, count
 from interplay.symbolic.read import read, reader
 from interplay.traces import replay_batches
 from interplay.traces.importers.overcooked_ai import human_episodes
@@ -110,6 +110,29 @@ def test_three_counts_agree_on_busy_random_play(name):
             seen[key[0], key[3]] = seen.get((key[0], key[3]), 0) + number
     kinds = {("counters", "looping"), ("counters", "irrelevant")} | DELIVERED.get(name, set())
     assert kinds <= seen.keys(), f"random play on {name} did not exercise {kinds - seen.keys()}"
+
+
+def outcomes(game, states, joint):
+    """What became of the triggers, [outcome][channel, seat], by the symbolic count."""
+    told = count(read(game, states, joint), InterdependenceOptions(channels=lineage.CHANNELS))
+    table = {name: np.zeros((2, game.num_seats), int) for name in OUTCOMES}
+    for trigger in told.triggers:
+        table[trigger.outcome][0 if trigger.fact.startswith("on(") else 1, trigger.seat] += 1
+    return table
+
+
+@pytest.mark.parametrize("name", ["two", "four", "by itself"])
+def test_parked_things_agree_and_outcomes_add_up(name):
+    game = kitchen(name)
+    actions = busy(game, np.random.default_rng(3), 24, 300)
+    parked = 0
+    for joint, (states, found) in zip(actions[:8], play(game, actions)):
+        table = outcomes(game, states, joint)
+        np.testing.assert_array_equal(table["parked"][0], found.counts.parked[0])
+        np.testing.assert_array_equal(sum(table.values()), found.counts.triggers)
+        np.testing.assert_array_equal(table["accepted"], found.counts.accepted)
+        parked += table["parked"][0].sum()
+    assert parked > 0
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["two", "three", "four"]))

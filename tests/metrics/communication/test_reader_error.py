@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.communication.reader_error import tricky_messages
 from interplay.errors import InterplayError
 from interplay.metrics.communication import ObservedAct
 from interplay.metrics.communication.reader_error import (
@@ -130,6 +131,13 @@ def test_real_messages_are_read_well_and_the_shipped_table_says_how_well(labelle
     assert {e.model: e for e in errors} == known_errors()
     for e in errors:
         assert min(e.precision, e.recall) >= 0.95, e
+
+
+def test_messages_that_are_easily_misread():
+    messages = tricky_messages()
+    assert len(messages) > 80
+    (found,) = measure(messages)
+    assert min(found.precision, found.recall) >= 0.95
 
 
 def test_reading_is_by_the_text_alone():

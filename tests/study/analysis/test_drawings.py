@@ -1,5 +1,6 @@
 """Drawings of answers, preferences and sessions: well-formed, to scale, and blue for what is good."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -61,3 +62,13 @@ def test_text_can_be_read_on_every_colour(share):
 
     fill, ink = map(light, diverging(share))
     assert (max(fill, ink) + 0.05) / (min(fill, ink) + 0.05) > 4.5
+
+
+def test_a_box_keeps_its_colour_and_stays_within_the_scale():
+    row = Box("Blue", [1.0, 5.0], 4.9, -3.0, 9.0, colour=3)
+    alone = boxes([row], title="t", x_title="x", bounds=(1, 5))
+    second = boxes([Box("Other", [2.0]), row], title="t", x_title="x", bounds=(1, 5))
+    assert "--seat-3" in alone
+    assert "--seat-3" in second
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', alone)[1])
+    assert all(0 <= float(x) <= width for x in re.findall(r' x[12]="(-?[\d.]+)"', alone))

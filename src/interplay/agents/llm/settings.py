@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from interplay.agents.llm.templates import versions
 from interplay.errors import InterplayError, UnknownName
 
 MEMORIES = ("none", "recent", "full")
@@ -24,6 +25,7 @@ class LLMSettings:
     temperature: float = 0.0
     max_tokens: int = 1024  # of one answer; one that is cut off counts as a format error
     actions: str = "all"  # of those possible now, which a prompt lists: all, none (kitchen)
+    prompts: str = "3"  # version of the kitchen's prompts, or published: the structure of the paper's
     reasoning_tokens: int = 0  # room for thinking, on top of max_tokens; for Anthropic's API the budget of thinking
     reasoning_effort: str = ""  # for endpoints that know it: low, medium, high
     conventions: bool = False  # Hanabi: tell the level-1 conventions
@@ -33,6 +35,8 @@ class LLMSettings:
         for name, known in (("memory", MEMORIES), ("dialogue", DIALOGUES), ("actions", ACTIONS)):
             if getattr(self, name) not in known:
                 raise UnknownName(name, str(getattr(self, name)), list(known))
+        if self.prompts not in versions("kitchen"):
+            raise UnknownName("version of the kitchen prompts", self.prompts, versions("kitchen"))
         if self.turn_cap < 1:
             raise InterplayError(f"turn_cap: {self.turn_cap}; a dialogue has at least one message")
         if not 0 <= self.temperature <= 2:
@@ -56,10 +60,9 @@ class LLMSettings:
         return cls(**options)
 
     def recorded(self) -> dict[str, Any]:
-        """Return what identifies a player: fields added later only where they differ from the default."""
-        later = ("actions", "reasoning_tokens", "reasoning_effort")
-        changed = self.changes()
-        return {name: value for name, value in dataclasses.asdict(self).items() if name not in later or name in changed}
+        """Return what identifies a player: fields added later only where they differ from what was fixed before."""
+        before = {"actions": "all", "reasoning_tokens": 0, "reasoning_effort": "", "prompts": "2"}
+        return {name: value for name, value in dataclasses.asdict(self).items() if before.get(name, ...) != value}
 
     def changes(self) -> dict[str, Any]:
         """Return what differs from the defaults."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from interplay.cli.show import note, options, show
 from interplay.errors import InterplayError
+from interplay.games.registry import capability
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Certify:
       interplay certify overcooked/counter_circuit --json
       interplay certify --all
       interplay certify overcooked --options 'layout=XOPX/X1 X/XDSX'
+      interplay certify rescue/rubble --planner
+      interplay certify overcooked/cramped_room --pddl cramped_room
     """
 
     games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
@@ -30,6 +34,12 @@ class Certify:
     """Every registered game that has a solver, one row each."""
     markdown: bool = False
     """Print the summary as a Markdown table."""
+    planner: bool = False
+    """Cross-check with Fast Downward (needs the extra `planning`): its plan lengths beside ours."""
+    seconds: int = 45
+    """Time limit of each of the planner's searches."""
+    pddl: Path | None = None
+    """Write the game as PDDL (domain.pddl, problem.pddl) into this folder, and search nothing."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
     json: bool = False
@@ -44,6 +54,9 @@ class Certify:
         chosen = [n for n in names() if family_of(n).solver] if self.all else list(self.games)
         if not chosen:
             raise InterplayError("name a game, as in `interplay certify overcooked/cramped_room`, or give --all")
+        if self.pddl is not None or self.planner:
+            self._planning([make(name, **options(self.options)) for name in chosen])
+            return
         certificates = []
         for name in chosen:
             note(f"searching {name}")
@@ -62,6 +75,27 @@ class Certify:
             print(f"cooperation: {certificates[0].verdict}")
             return
         show(summary, json=False)
+
+    def _planning(self, games: list) -> None:
+        from interplay.symbolic import planning
+        from interplay.table import Table
+
+        games = [game for game in games if not self.all or capability(game, "planning_model")]
+        if self.pddl is not None:
+            if len(games) != 1:
+                raise InterplayError("--pddl writes one game: name it")
+            for path in planning.write_pddl(games[0], self.pddl):
+                note(f"written: {path}")
+            return
+        rows = []
+        for game in games:
+            note(f"planning {game.id}")
+            rows += planning.cross_check(game, seconds=self.seconds)
+        checked = Table.of(rows, "Certificates beside Fast Downward")
+        if self.markdown:
+            print(_markdown(checked))
+            return
+        show(checked, json=self.json)
 
 
 def _markdown(table) -> str:

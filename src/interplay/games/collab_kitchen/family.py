@@ -10,6 +10,7 @@ FAMILY = GameFamily(
     symbolic_domain="interplay.games.collab_kitchen.domain:KitchenReader",
     solver="interplay.games.collab_kitchen.solve:KitchenSolver",
     llm_dialogue="interplay.agents.llm.kitchen.session:KitchenSession",
+    request_reader="interplay.metrics.communication.live:read_requests",
     partners=("llm:scripted/reference", "llm:scripted/deaf", "stay", "random"),
     browser_view="interplay.study.live.browser_views:KITCHEN",
 )

@@ -41,7 +41,7 @@ types onions tomatoes dishes - dispenser
 types floor counter pot dispenser serving - cell
 agents chef
 channel counters default        # an item put down by one, picked up by another
-channel pots                    # an ingredient potted by one, a soup cooked by one, plated by another
+channel pots default            # an ingredient potted by one, a soup cooked by one, plated by another
 
 fact at(chef, floor)
 fact facing(chef, cell)

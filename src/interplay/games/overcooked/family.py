@@ -9,6 +9,7 @@ FAMILY = GameFamily(
     variants="interplay.games.overcooked.game:variants",
     symbolic_domain="interplay.games.overcooked.domain:OvercookedReader",
     solver="interplay.games.overcooked.solve:OvercookedSolver",
+    planning_model="interplay.games.overcooked.planning:OvercookedPlanningModel",
     remove_object="interplay.games.overcooked.interventions:remove_object",
     llm_session="interplay.agents.llm.overcooked.session:OvercookedSession",
     reward_space="interplay.games.overcooked.preferences:reward_space",

@@ -66,6 +66,7 @@ class Counts:
     constructive: Int[Array, "channel giver receiver"]  # in soups delivered so far
     triggers: Int[Array, "channel seat"]  # things put where a teammate can reach them
     accepted: Int[Array, "channel seat"]  # of these, how many a teammate used
+    parked: Int[Array, "channel seat"]  # of these, how many their giver took back
     subtasks: Int[Array, " seat"]  # interacts that changed something
 
     @property
@@ -99,6 +100,7 @@ def begin(seats: int, cells: int) -> Lineage:
         constructive=zeros(*pairs),
         triggers=zeros(*per_seat),
         accepted=zeros(*per_seat),
+        parked=zeros(*per_seat),
         subtasks=zeros(seats),
     )
     return Lineage(
@@ -110,14 +112,28 @@ def begin(seats: int, cells: int) -> Lineage:
     )
 
 
-def teaming_reward(before: Lineage, after: Lineage, channels: tuple[str, ...] = ("counters",)) -> Float[Array, " seat"]:
-    """Return one point to the giver and one to the receiver of each constructive hand-over, when its soup is delivered.
+PAID_AT = ("delivery", "hand_over")  # when a hand-over pays
 
-    The training reward of the paper is r_task + TEAMING_WEIGHT * r_teaming. With two chefs both are paid the number of
-    constructive hand-overs in the soup.
+
+def teaming_reward(
+    before: Lineage, after: Lineage, channels: tuple[str, ...] = ("counters",), at: str = "delivery"
+) -> Float[Array, " seat"]:
+    """Return one point to the giver and one to the receiver of each hand-over.
+
+    The training reward of the paper is r_task + TEAMING_WEIGHT * r_teaming.
+
+    Args:
+        before: The record before the step.
+        after: The record after it.
+        channels: The channels that pay.
+        at: `delivery`: constructive hand-overs pay when their soup is delivered. `hand_over`: every hand-over pays when
+            the receiver takes the item, and one that turns out to be a loop is paid back when the loop closes.
     """
-    new = after.counts.constructive - before.counts.constructive
-    chosen = sum((new[CHANNELS.index(c)] for c in channels), jnp.zeros_like(new[0]))
+    old, new = before.counts, after.counts
+    paid = new.constructive - old.constructive
+    if at == "hand_over":
+        paid = (new.links - new.looping) - (old.links - old.looping)
+    chosen = sum((paid[CHANNELS.index(c)] for c in channels), jnp.zeros_like(paid[0]))
     return (jnp.sum(chosen, axis=1) + jnp.sum(chosen, axis=0)).astype(jnp.float32)
 
 
@@ -170,7 +186,7 @@ class _Turn:
         self.cooking = list(before.timer[self.front] >= 0)
         self.ordered = jnp.asarray(_ordered(kitchen))
         self.links, self.looping, self.constructive = ({} for _ in range(3))  # (channel, giver, receiver) -> count
-        self.triggers, self.accepted, self.subtasks = {}, {}, []
+        self.triggers, self.accepted, self.parked, self.subtasks = {}, {}, {}, []
         self.reach = _reach(kitchen)[jnp.asarray(_region(kitchen))[before.cell]][:, self.front]  # [seat, seat's front]
         terrain = jnp.asarray(kitchen.terrain)[self.front]
         for seat in range(self.seats):
@@ -221,6 +237,7 @@ class _Turn:
             self._add(self.looping, (0, seat, other), back)
             self._add(self.accepted, (0, other), handed)
             item = jnp.where(back, item & ~(_SEAT << (_FROM + 3 * other)), item)
+        self._add(self.parked, (0, seat), takes & (last == seat + 1) & self._usable(seat))
         fresh = (last > 0) & (last != seat + 1) & ~held_before
         item = jnp.where(fresh, item | last << (_FROM + 3 * seat), item)
         return (item & ~(_SEAT << _LAST)) | (seat + 1) << _LAST | 1 << seat
@@ -236,6 +253,8 @@ class _Turn:
             self._add(self.links, (1, other, seat), plates, filled + started)
             self._add(self.accepted, (1, other), plates, filled + self._own_start(pot, other))
             load = load + self._unit((1, other, seat)) * (filled + started)
+        own = sum((((pot >> 3 * slot) & _SEAT) == seat + 1).astype(jnp.int32) for slot in range(3))
+        self._add(self.parked, (1, seat), plates & self._usable(seat), own + self._own_start(pot, seat))
         return load
 
     def _own_start(self, pot: Any, seat: int) -> Any:
@@ -249,10 +268,14 @@ class _Turn:
             self._add(self.constructive, key, serves, (load[word] >> shift) & 7)
 
     def _offer(self, seat: int, puts: Any, fills: Any) -> None:
-        others = [self.reach[other, seat] for other in range(self.seats) if other != seat]
-        usable = jnp.any(jnp.stack(others)) if others else jnp.zeros((), bool)
+        usable = self._usable(seat)
         self._add(self.triggers, (0, seat), puts & usable)
         self._add(self.triggers, (1, seat), fills & usable)
+
+    def _usable(self, seat: int) -> Any:
+        """Return whether a teammate can reach the cell that a seat faces."""
+        others = [self.reach[other, seat] for other in range(self.seats) if other != seat]
+        return jnp.any(jnp.stack(others)) if others else jnp.zeros((), bool)
 
     def _weight(self, item: Any) -> Any:
         """Return the load of an item's hand-overs that may still become constructive."""
@@ -300,6 +323,7 @@ class _Turn:
             constructive=old.constructive + _gather(self.constructive, shape),
             triggers=old.triggers + _gather(self.triggers, shape[:2]),
             accepted=old.accepted + _gather(self.accepted, shape[:2]),
+            parked=old.parked + _gather(self.parked, shape[:2]),
             subtasks=old.subtasks + jnp.stack(self.subtasks),
         )
         hand, hand_load = jnp.stack(self.hand), jnp.stack(self.hand_load)

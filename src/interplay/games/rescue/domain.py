@@ -17,7 +17,7 @@ import numpy as np
 from interplay.games.rescue import rules
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import DANGER, FIREFIGHTER, KIT, NURSE, POLICE, ROLES, TOOLS, USES
-from interplay.symbolic.declare import DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
+from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
 
 DOMAIN = declare(
     "rescue",
@@ -93,6 +93,10 @@ move finish(n: nurse, v: victim)
   needs untreated(v)
   adds treated(v)
   drops untreated(v)
+event spread(x: fire, y: fire)
+  needs burning(x)
+  adds burning(y)
+  drops extinguished(y)
 action extinguish(f: firefighter, e: extinguisher, x: fire)
   needs has(f, e), burning(x)
   adds extinguished(x)
@@ -137,6 +141,7 @@ class _Episode:
     states: Any
     did: Any  # Did with [step, seat] arrays
     recorder: Recorder
+    burned: np.ndarray  # [cell] whether it burns at any time
     treating: dict[int, tuple] = field(default_factory=dict)  # seat -> the stretch of treatment under way
     beside: dict[int, int] = field(default_factory=dict)  # seat -> victim
     cared: dict[int, set[int]] = field(default_factory=dict)  # victim -> facts of care so far
@@ -195,12 +200,14 @@ class RescueReader:
                 f"actions of shape {actions.shape} are not of {self.game.id}: it has {len(self.agents)} seats"
             )
         did = _did(self.rules, states, actions)
-        episode = _Episode(states, did, Recorder(self.world, self.agents, self._start(states)))
+        recorder = Recorder(self.world, self.agents, self._start(states))
+        episode = _Episode(states, did, recorder, states.burning.any(axis=0))
         self._find_walks(episode)
         for t in range(len(actions)):
             for seat in range(len(self.agents)):
                 self._interact(episode, t, seat)
             self._walk(episode, t)
+            self._spread(episode, t)
         nurses = frozenset(s for s, role in enumerate(self.rules.roles) if role == NURSE)
         return episode.recorder.finish(
             len(actions),
@@ -339,19 +346,32 @@ class RescueReader:
         """Note that the agent's next operator depends on the removal of debris or a fire where it walks."""
         for was, kind, gone in (
             (e.states.debris[0], "debris", "cleared"),
-            (e.states.burning[0], "fire", "extinguished"),
+            (e.burned, "fire", "extinguished"),
         ):
             if was[cell]:
                 fact = self.world.fact(gone, self.place(kind, cell))
-                if fact not in e.crossed.setdefault(seat, []):
+                if fact in e.recorder.now and fact not in e.crossed.setdefault(seat, []):
                     e.crossed[seat].append(fact)
 
     def _quenched(self, e: _Episode, victim: int) -> tuple[int, ...]:
-        """Return the facts of the fires that once burned in the victim's room, if none burns any more."""
-        room = self.rules.room
-        inside = (room == room[e.states.victim_cell[0][victim]]) & e.states.burning[0]
-        facts = tuple(self.world.fact("extinguished", self.place("fire", c)) for c in np.flatnonzero(inside))
-        return facts if all(fact in e.recorder.now for fact in facts) else ()
+        """Return the facts of the fires that were put out in the victim's room, if none burns any more."""
+        room, now = self.rules.room, e.recorder.now
+        inside = np.flatnonzero((room == room[e.states.victim_cell[0][victim]]) & e.burned)
+        fires = [self.place("fire", c) for c in inside]
+        if any(self.world.fact("burning", fire) in now for fire in fires):
+            return ()
+        return tuple(f for fire in fires if (f := self.world.fact("extinguished", fire)) in now)
+
+    def _spread(self, e: _Episode, t: int) -> None:
+        """Record the fires that spread at the end of a step, each from a fire beside it."""
+        if not self.rules.spread or (t + 1) % self.rules.spread:
+            return
+        front, after = self.rules.front.reshape(-1, 4), e.states.burning[t + 1]
+        fires = {c: self.world.fact("burning", self.place("fire", c)) for c in np.flatnonzero(after)}
+        burning = {c for c, fact in fires.items() if fact in e.recorder.now}
+        for cell in sorted(set(fires) - burning):
+            source = next(c for c in front[cell] if c in burning)
+            e.recorder.do(t, NATURE, "spread", self.place("fire", source), self.place("fire", cell))
 
     def _walk(self, e: _Episode, t: int) -> None:
         for seat, agent in enumerate(self.agents):

@@ -9,6 +9,8 @@ FAMILY = GameFamily(
     variants="interplay.games.rescue.game:variants",
     symbolic_domain="interplay.games.rescue.domain:RescueReader",
     solver="interplay.games.rescue.solve:RescueSolver",
+    planning_model="interplay.games.rescue.planning:RescuePlanningModel",
+    reward_space="interplay.games.rescue.preferences:reward_space",
     partners=("rescue/helper", "rescue/loner", "stay", "random"),
     browser_view="interplay.study.live.browser_views:RESCUE",
 )

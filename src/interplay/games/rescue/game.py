@@ -15,6 +15,8 @@ from interplay.games.api import NOTHING, Encoding, Step, no_observation
 from interplay.games.compiled import compiled
 from interplay.games.family import LONGEST
 from interplay.games.rescue import encodings, generators, layouts, rules
+from interplay.games.rescue.benchmark import BENCHMARK
+from interplay.games.rescue.features import RescueFeatures
 from interplay.games.rescue.generators import DrawnHouse, Generated, Plan, Spec
 from interplay.games.rescue.state import ACTIONS, NOBODY, RescueState
 from interplay.games.scene import Scene
@@ -29,16 +31,28 @@ class Rescue:
     action_names: ClassVar[tuple[str, ...]] = ACTIONS
     event_names: ClassVar[tuple[str, ...]] = rules.EVENTS
 
-    def __init__(self, id: str, plan: Plan, *, horizon: int = 400, options: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        id: str,
+        plan: Plan,
+        *,
+        horizon: int = 400,
+        spread: int = 0,
+        options: Mapping[str, Any] | None = None,
+    ):
         if not 1 <= horizon <= LONGEST:
             raise InterplayError(f"horizon: {horizon}; an episode has 1 to {LONGEST} steps")
+        if not 0 <= spread <= LONGEST:
+            raise InterplayError(f"spread: {spread}; fires spread every 1 to {LONGEST} steps, or never (0)")
         self.id, self.options, self.plan, self.horizon = id, dict(options or {}), plan, horizon
         self.num_seats = len(plan.roles)
-        self.rules = rules.RescueRules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds)
+        self.rules = rules.RescueRules(plan.width, plan.height, horizon, plan.room, plan.roles, plan.tool_kinds, spread)
         self.seat_names = layouts.role_names(tuple((role, 0) for role in plan.roles))
+        self._features = RescueFeatures(self.rules)
         shape = (plan.width, plan.height, len(encodings.PLANES))
         self.encodings = {
             "planes": Encoding(shape, "float32", "what the seat knows, as planes (width, height, plane)"),
+            "features": Encoding((self._features.size,), "float32", "what the seat knows, as a short vector"),
             "knowledge": Encoding(None, "record", "what the seat knows, as a short record"),
             "state": Encoding(None, "record", "the whole state and the own seat, victims included", privileged=True),
             "nothing": NOTHING,
@@ -87,6 +101,8 @@ class Rescue:
         """Return what every seat sees."""
         if encoding == "planes":
             return encodings.planes(self.rules, state)
+        if encoding == "features":
+            return self._features(state)
         if encoding == "knowledge":
             return encodings.knowledge(self.rules, state)
         if encoding == "state":
@@ -122,14 +138,15 @@ class Rescue:
 class RescueOptions(Spec):
     """The options of a house: how long an episode may be, and what is drawn or generated."""
 
-    horizon: int = 400  # steps of an episode
+    horizon: int = 400  # steps of an episode; houses of the benchmark have their own
+    spread: int = 0  # fires spread every so many steps; 0: never
     house: str | None = None  # a house as text, rows split by "/"
     hidden: int | None = None  # victims that lie at places of the text's "?"; null: half of the places
 
 
 def variants() -> list[str]:
-    """List the drawn layouts, and `generated`, which draws a new house for every key."""
-    return [*layouts.HOUSES, "generated"]
+    """List the drawn layouts, the benchmark's, and `generated`, which draws a new house for every key."""
+    return [*layouts.HOUSES, *BENCHMARK, "generated"]
 
 
 def make(variant: str, options: Mapping[str, Any]) -> Rescue:
@@ -141,20 +158,24 @@ def make(variant: str, options: Mapping[str, Any]) -> Rescue:
     spec = {f.name for f in fields(Spec)}
     taken = spec if variant == "generated" else {"house", "hidden"}
     for option in options:
-        if option not in taken | {"horizon"}:
-            raise UnknownName("option", option, [*sorted(taken), "horizon"])
-    settings = build(RescueOptions, options)
+        if option not in taken | {"horizon", "spread"}:
+            raise UnknownName("option", option, [*sorted(taken), "horizon", "spread"])
+    level = BENCHMARK.get(variant)
+    own = {} if level is None else {"horizon": level.horizon, "spread": level.spread, "hidden": level.hidden}
+    settings = build(RescueOptions, own | dict(options))
     recorded_options = {k: list(v) if isinstance(v, tuple) else v for k, v in options.items()}
     if variant == "generated":
         plan = Generated(Spec(**{name: getattr(settings, name) for name in spec}))
-        return Rescue("rescue/generated", plan, horizon=settings.horizon, options=recorded_options)
-    if settings.house is None and variant not in layouts.HOUSES:
+        times = {"horizon": settings.horizon, "spread": settings.spread}
+        return Rescue("rescue/generated", plan, **times, options=recorded_options)
+    drawn = layouts.HOUSES | {name: house.text for name, house in BENCHMARK.items()}
+    if settings.house is None and variant not in drawn:
         known = [f"rescue/{v}" for v in variants()]
         raise UnknownName("game", f"rescue/{variant}" if variant else "rescue", known)
-    house = layouts.parse(layouts.HOUSES[variant] if settings.house is None else settings.house, variant or "house")
+    house = layouts.parse(drawn[variant] if settings.house is None else settings.house, variant or "house")
     if settings.house is not None:
         recorded_options["house"] = house.text
     name = variant if settings.house is None else "custom"
-    return Rescue(
-        f"rescue/{name}", DrawnHouse(house, settings.hidden), horizon=settings.horizon, options=recorded_options
-    )
+    plan = DrawnHouse(house, settings.hidden)
+    times = {"horizon": settings.horizon, "spread": settings.spread}
+    return Rescue(f"rescue/{name}", plan, **times, options=recorded_options)

@@ -1,8 +1,9 @@
-"""Lower bounds on the steps to a first treated victim, from a relaxed house.
+"""Lower bounds on the steps to the first treated victims, from a relaxed house.
 
 A pose is cell * 4 + facing. In the relaxed house agents walk through each other and through tools, each firefighter
 clears every hazard first, and guards are at hand if there is police. What remains is: nobody walks faster than a step a
-cell or through a hazard that still blocks; tools are fetched; treatment is work at a certain speed.
+cell or through a hazard that still blocks; tools are fetched; treatment is work at a certain speed. Fires that spread
+only add to this, so only the fires of the start count.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ class RelaxedRescue:
         there = np.where(self.facing >= 0, cells[:, np.maximum(self.facing, 0) // 4], NEVER)
         return there.min(axis=-1).astype(np.int32)
 
-    def estimate(self, state: RescueState) -> Int[Array, ""]:
-        """Return a lower bound on the plans that treat a victim; NEVER: there is none."""
+    def estimate(self, state: RescueState, victims: int = 1) -> Int[Array, ""]:
+        """Return a lower bound on the plans after which so many victims are treated; NEVER: there is none."""
         pose = state.cell * 4 + state.facing
         blocking = (state.debris | state.burning)[self.hazards]
         left = jnp.sum(jnp.where(blocking[: len(self.tracked)], 1 << jnp.arange(len(self.tracked)), 0))
@@ -116,7 +117,20 @@ class RelaxedRescue:
         def victim(cell: Any, known: Any, work: Any) -> Array:
             return self._victim(state, pose, cell, known, work, left, blocking, cleared)
 
-        return jnp.min(jax.vmap(victim)(state.victim_cell, state.known, state.work))
+        each = jax.vmap(victim)(state.victim_cell, state.known, state.work)
+        if victims == 1:
+            return jnp.min(each)
+        untreated = state.work < WORK
+        latest = jnp.sort(jnp.where(untreated, each, 0))[victims - 1]
+        return jnp.maximum(latest, self._all_work(state, pose, untreated, victims))
+
+    def _all_work(self, state: RescueState, pose: Array, untreated: Array, victims: int) -> Int[Array, ""]:
+        """Return the steps that the nurses need at least if the work of the easiest victims is all there is."""
+        speed = WITH_KIT if self.tools[KIT] else BY_HAND
+        steps = jnp.sort(jnp.where(untreated, -(-(WORK - state.work) // speed), 0))[:victims]
+        ways = jnp.stack([self.to_face[0, pose[n]][state.victim_cell] for n in self.nurses])
+        nearest = jnp.min(jnp.where(untreated, ways, NEVER))
+        return jnp.where(jnp.sum(steps) > 0, nearest + -(-jnp.sum(steps) // len(self.nurses)), 0)
 
     def _cleared(self, state: RescueState, pose: Array) -> Int[Array, " hazard"]:
         """Return when each hazard can be gone at the earliest."""

@@ -1,7 +1,7 @@
 """The rules of search and rescue, as pure functions.
 
-One step: the interacts first, seat by seat, from where the agents stand and face; then all walk at once. Nothing
-happens by itself: fires neither spread nor die, and a treatment goes on only while a nurse keeps interacting.
+One step: the interacts first, seat by seat, from where the agents stand and face; then all walk at once; then, every
+`spread` steps, each fire sets the free cells beside it alight. A treatment goes on only while a nurse keeps at it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ EVENTS = (
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["horizon", "room", "roles", "tool_kinds"],
+    data_fields=["horizon", "room", "roles", "tool_kinds", "spread"],
     meta_fields=["width", "height"],
 )
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,7 @@ class RescueRules:
     room: np.ndarray  # [cell] -1 in walls and doorways
     roles: tuple[int, ...]  # [seat]
     tool_kinds: tuple[int, ...]  # [tool]
+    spread: int = 0  # fires spread every so many steps; 0: never
 
     @property
     def front(self) -> np.ndarray:
@@ -107,6 +108,7 @@ def step(rules: RescueRules, state: RescueState, actions: Int[Array, " seat"]) -
     after, did = interacts(rules, state, actions)
     cell, facing = walk(rules, after, actions)
     after = replace(after, cell=cell, facing=facing, time=state.time + 1)
+    after = replace(after, burning=spread_fires(rules, after))
     over = after.time >= rules.horizon
     seats = jnp.arange(len(rules.roles))
     treated = jnp.sum(after.treated_by[None, :] == seats[:, None], axis=1, dtype=jnp.int32)
@@ -170,6 +172,17 @@ def walk(
         stopped = jnp.any((target[:, None] == target[None, :]) & other, axis=1)
         target = jnp.where(stopped, state.cell, target)
     return target, facing
+
+
+def spread_fires(rules: RescueRules, state: RescueState) -> Bool[Array, " cell"]:
+    """Return what burns after the fires have spread, if they do so now.
+
+    A fire spreads to the cells beside it in which nobody stands and nothing lies, doorways included.
+    """
+    now = (rules.spread > 0) & (state.time % jnp.maximum(rules.spread, 1) == 0)
+    near = jnp.any(state.burning[jnp.asarray(rules.front).reshape(-1, 4)], axis=-1)
+    free = passable(rules, state).at[state.cell].set(False)
+    return state.burning | (now & near & free)
 
 
 def _interact(rules: RescueRules, state: RescueState, seat, acts, front) -> tuple[RescueState, Did]:

@@ -1,4 +1,4 @@
-"""Shortest plans to a first treated victim: A* on the real rules, for one agent alone and for all together.
+"""Shortest plans to treated victims: A* on the real rules, for one agent alone and for all together.
 
 The house is the one that key 0 draws, and the search knows where its victims lie: it asks what the rules allow, not
 what a team that still has to search can do. Successors come from `rules.step` itself, one primitive action a step; the
@@ -16,11 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from interplay.errors import InterplayError
 from interplay.games.rescue import rules
 from interplay.games.rescue.game import Rescue
 from interplay.games.rescue.generators import Plan, Start
 from interplay.games.rescue.relaxed import RelaxedRescue
-from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, RescueState
+from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, WALL, WORK, RescueState
 from interplay.games.search import NEVER, Children, RowHash, SearchResult, search
 
 CHILDREN = 4096  # successors made at once
@@ -50,22 +51,30 @@ class OnlySeat:
 
 
 class RescueSolver:
-    """Searches one house for plans to a first treated victim, within the horizon of an episode."""
+    """Searches one house for plans after which a number of victims is treated, within the horizon of an episode."""
 
-    goal = "one victim is treated (in the house that key 0 draws)"
-
-    def __init__(self, game: Rescue, *, effort: int = EFFORT, start: RescueState | None = None):
-        self.game, self.effort = game, effort
+    def __init__(self, game: Rescue, *, effort: int = EFFORT, start: RescueState | None = None, victims: int = 1):
+        self.game, self.effort, self.victims = game, effort, victims
         self.state = game.init(jax.random.key(0)) if start is None else start
+        if not 1 <= victims <= game.plan.num_victims:
+            raise InterplayError(f"victims: {victims}; {game.id} has {game.plan.num_victims}")
+
+    @property
+    def goal(self) -> str:
+        """The goal in words."""
+        number = "one victim is" if self.victims == 1 else f"{self.victims} victims are"
+        return f"{number} treated (in the house that key 0 draws)"
 
     def reached(self, state: RescueState, step: Any) -> bool:
-        """Return whether a treatment was finished."""
-        return bool(np.any(np.asarray(step.events)[:, rules.EVENTS.index("finish_treatment")]))
+        """Return whether a treatment was finished, and enough victims are treated."""
+        finished = bool(np.any(np.asarray(step.events)[:, rules.EVENTS.index("finish_treatment")]))
+        return finished and int(np.sum(np.asarray(state.treated_by) >= 0)) >= self.victims
 
     def by_itself(self, seat: int) -> tuple[Rescue, dict[str, Any]]:
         """Return the house without the other agents."""
         plan: Any = OnlySeat(self.game.plan, seat)
-        single = Rescue(self.game.id, plan, horizon=self.game.horizon, options=self.game.options)
+        spread, options = self.game.rules.spread, self.game.options
+        single = Rescue(self.game.id, plan, horizon=self.game.horizon, spread=spread, options=options)
         mine = slice(seat, seat + 1)
         start = {**self.game.start(self.state), "cell": self.state.cell[mine], "facing": self.state.facing[mine]}
         return single, start
@@ -85,19 +94,25 @@ class RescueSolver:
         seats = self.game.num_seats
         joint = np.array(list(itertools.product(range(len(ACTIONS)), repeat=seats)), np.int32)
         relaxed = RelaxedRescue(self.game.rules, self.state, tuple(range(seats)))
-        space = _Space(self.game.rules, self.state, joint, relaxed)
+        space = _Space(self.game.rules, self.state, joint, relaxed, self.victims)
         if space.first >= NEVER:
             return SearchResult(
                 actions=None, lower=None, why=f"nobody can bring a nurse to a victim: {self._team_lacks()}"
             )
         return space.solve(self.effort, self.game.horizon)
 
+    def bound(self) -> int:
+        """Return a number of steps that no joint plan is shorter than."""
+        relaxed = RelaxedRescue(self.game.rules, self.state, tuple(range(self.game.num_seats)))
+        return int(jax.jit(relaxed.estimate, static_argnums=1)(self.state, self.victims))
+
     def _solo(self, game: Rescue, start: RescueState, seat: int, idle: tuple[int, ...]) -> SearchResult:
         if game.rules.roles[seat] != NURSE:
             return SearchResult(actions=None, lower=None, why="only nurses treat victims")
         joint = np.full((len(ACTIONS), game.num_seats), STAY, np.int32)
         joint[:, seat] = range(len(ACTIONS))
-        space = _Space(game.rules, start, joint, RelaxedRescue(game.rules, start, (seat,), idle))
+        relaxed = RelaxedRescue(game.rules, start, (seat,), idle)
+        space = _Space(game.rules, start, joint, relaxed, self.victims)
         if space.first >= NEVER:
             return SearchResult(actions=None, lower=None, why=self._kept_by(game, start, seat, idle))
         return space.solve(self.effort, game.horizon)
@@ -128,11 +143,21 @@ class RescueSolver:
 class _Space:
     """States as rows of bytes, and their successors under the given joint actions."""
 
-    def __init__(self, constants: rules.RescueRules, start: RescueState, joint: np.ndarray, relaxed: RelaxedRescue):
-        self.rules, self.start, self.joint, self.relaxed = constants, start, joint, relaxed
+    def __init__(
+        self,
+        constants: rules.RescueRules,
+        start: RescueState,
+        joint: np.ndarray,
+        relaxed: RelaxedRescue,
+        victims: int = 1,
+    ):
+        self.rules, self.start, self.joint, self.relaxed, self.victims = constants, start, joint, relaxed, victims
+        self.debris = np.flatnonzero(np.asarray(start.debris))
+        spreads = np.asarray(start.terrain) != WALL if constants.spread else np.asarray(start.burning)
+        self.flammable = np.flatnonzero(spreads)
         self.guards = bool(np.any(np.asarray(start.terrain) == DANGER))  # elsewhere guarding changes nothing
         self.batch = int(np.clip(CHILDREN // len(joint), 1, 128))
-        self.first = int(jax.jit(relaxed.estimate)(start))
+        self.first = int(jax.jit(self._estimate)(start))
         self.row = np.asarray(self._pack(start))
         self._hash = RowHash(len(self.row))
         self._expand = jax.jit(jax.vmap(self._children))
@@ -161,44 +186,51 @@ class _Space:
         children, low, high, estimate, goal = (np.asarray(a)[: len(rows)] for a in self._expand(padded))
         return Children(children, RowHash.joined(low, high), estimate, GREED * estimate, goal)
 
+    def _estimate(self, state: RescueState) -> Any:
+        return jnp.minimum(self.relaxed.estimate(state, self.victims), NEVER)
+
     def _children(self, row: Any) -> tuple:
         state = self._unpack(row)
 
         def successor(actions: Any) -> tuple:
             after, _ = rules.step(self.rules, state, actions)
             packed = self._pack(after)
-            estimate = jnp.minimum(self.relaxed.estimate(after), NEVER)
-            return packed, *self._hash.words(packed), estimate, jnp.any(after.treated_by >= 0)
+            goal = jnp.sum(after.treated_by >= 0) >= self.victims
+            return packed, *self._hash.words(packed), self._estimate(after), goal
 
         return jax.vmap(successor)(jnp.asarray(self.joint))
 
     def _pack(self, state: RescueState) -> Any:
         """Return the state as two bytes a number.
 
-        What does not affect the future is left out: uses of tools, who treated whom.
+        What does not affect the future is left out: uses of tools, who treated whom, and of the time all but when fires
+        spread next.
         """
         guarding = state.guarding if self.guards else jnp.full_like(state.guarding, NOBODY)
-        hazards = (state.debris | state.burning)[self.relaxed.hazards]
-        parts = [state.cell, state.facing, state.held + 1, guarding + 1, hazards, state.tool_cell + 1]
+        phase = state.time[None] % max(self.rules.spread, 1)
+        hazards = [state.debris[self.debris], state.burning[self.flammable]]
+        parts = [state.cell, state.facing, state.held + 1, guarding + 1, phase, *hazards, state.tool_cell + 1]
         numbers = jnp.concatenate([p.astype(jnp.int32) for p in (*parts, state.known, state.work)])
         return jnp.concatenate([numbers % 256, numbers // 256]).astype(jnp.uint8)
 
     def _unpack(self, row: Any) -> RescueState:
         low, high = jnp.split(row.astype(jnp.int32), 2)
-        start, hazards = self.start, self.relaxed.hazards
+        start, debris, flammable = self.start, self.debris, self.flammable
         seats, tools, victims = start.cell.shape[0], start.tool_cell.shape[0], start.known.shape[0]
-        cuts = np.cumsum([seats, seats, seats, seats, len(hazards), tools, victims])
-        cell, facing, hands, guarding, there, tool_cell, known, work = jnp.split(low + 256 * high, cuts)
-        blocking = jnp.zeros_like(start.debris).at[hazards].set(there > 0)
+        cuts = np.cumsum([seats, seats, seats, seats, 1, len(debris), len(flammable), tools, victims])
+        cell, facing, hands, guarding, phase, blocks, burns, tool_cell, known, work = jnp.split(low + 256 * high, cuts)
+        nothing = jnp.zeros_like(start.debris)
         return replace(
             start,
             cell=cell,
             facing=facing,
             held=hands - 1,
             guarding=guarding - 1,
-            debris=start.debris & blocking,
-            burning=start.burning & blocking,
+            time=phase[0],
+            debris=nothing.at[debris].set(blocks > 0),
+            burning=nothing.at[flammable].set(burns > 0),
             tool_cell=tool_cell - 1,
             known=known > 0,
             work=work,
+            treated_by=jnp.where(work >= WORK, 0, NOBODY),
         )

@@ -12,15 +12,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from interplay.metrics.communication.idioms import in_known_words, with_its_verb
 from interplay.metrics.communication.words import DETERMINERS, FORMS, GERUNDS, PARTICIPLES, PHRASES, tokens_of
 
 ASK, COMMIT, NOBODY, TELL, PROHIBIT, DESCRIBE = "ask", "commit", "nobody", "tell", "prohibit", "describe"
+PROHIBIT_DOING = (
+    "prohibit doing"  # by a gerund: `stop cutting and place it` asks to place it, `don't cut and bake` does not
+)
 
 _FILLERS = {
     "ok", "okay", "great", "good", "perfect", "sure", "yes", "yeah", "alright", "right", "now", "then", "next", "first",
     "second", "third", "finally", "lastly", "also", "just", "and", "but", "or", "so", "hi", "hello", "hey", "well",
     "meanwhile", "afterwards", "again", "instead", "otherwise", "once", "more", "kindly", "quickly", "immediately",
-    "simply", "directly", "carefully", "therefore", "plus", "no", "oh", "perhaps", "maybe",
+    "simply", "directly", "carefully", "therefore", "plus", "no", "oh", "perhaps", "maybe", "either",
 }  # fmt: skip
 _SUBORDINATE = {
     "if", "when", "once", "after", "before", "until", "unless", "while", "because", "since", "whenever", "as",
@@ -62,7 +66,8 @@ _VERB_FOLLOWS = {
 _INFORMS = re.compile(
     r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b"
     r"(?! (?:a|an|the|some)\b)"
-    r"|confirm|clarify|explain|advise|verify|check|ignore|focus|share|provide (?:guidance|instructions|an update)"
+    r"|confirm|clarify|explain|advise|verify|check|ignore|disregard|forget|focus|share"
+    r"|provide (?:guidance|instructions|an update)"
     r"|be ready(?! to)|stay ready|get ready|keep (?:an eye|track|monitoring|holding|watching)"
     r"|continue (?:holding|waiting|with)"
     r"|help me (?:understand|figure|keep)|double check|note that|see if|proceed with the next)\b"
@@ -72,43 +77,9 @@ _PROHIBITS = re.compile(
     r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
     r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer))\b"
 )
-# Idioms that ask, in the words that the rules know.
-_REWRITES: Sequence[tuple[str, str]] = (
-    (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
-    (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
-    (r"\b(?:pls|plz)\b", "please"),
-    (r"\s&\s", " and "),
-    (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
-    (r"\b(?:be|is|it's) (?:great|good|nice|helpful|best|better|ideal) if you (?:could |can |would )?", "please "),
-    (r"\b(?:any chance|hoping|hope)(?: that)? you (?:could|can|would|will)\b", "please"),
-    (r"\blet's have you\b", "you should"),
-    (r"^mind (?=\w+ing\b)", "please start "),
-    (r"\b(?:your (?:next |first )?|next )(?:task|job|step|action)s?(?: is| will be| should be)?:? (?=\w+ing\b)",
-     "please start "),
-    (r"\b(?:start|turn on|switch on|activate) the oven\b(?! to)", "bake in the oven"),
-    (r"\b(?:start|turn on|switch on|activate) the pot\b(?! to)", "cook in the pot"),
-    (r"\b(?:start|turn on|switch on|activate) the blender\b(?! to)", "stir in the blender"),
-    (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
-    (r"\b(?:make sure|be sure|ensure|remember|feel free) to\b", "please"),
-    (r"\b(?:make sure|ensure|be sure) not to\b", "don't"),
-    (r"\b(?:why don't you|why not|how about you|what if you)\b", "please"),
-    (r"\b(?:how|what) about (?=\w+ing\b)", "please start "),
-    (r"(?<!know )\bif you (?:could|would)(?: please)?(?= \w)", "please"),
-    (r"\bit(?:'s| is) (?:now )?time for you to\b", "you should"),
-    (r"\b(?:are you able|is it possible for you|do you mind if you) to\b", "could you"),
-    (r"\bdo you mind\b", "would you mind"),
-    (r"\bat once\b", "now"),
-    (r"\bonce (more|again)\b", "again"),
-    (r"\bafter (?:that|this|which)\b", "then"),
-    (r"^requesting (?:you |that you |the chef |chef |the assistant |assistant )?(?:to )?", "please "),
-    (r"\b(once|when|if) ((?:it's |it is |they're |they are |you're |you are )?"
-     r"(?:done|ready|finished|complete|completed|sliced|cut|chopped|available|free|possible))"
-     r"(?= \w+ (?:the|it|them)\b)",
-     r"\1 \2,"),
-)  # fmt: skip
 _RECIPE = re.compile(
     r"\brecipe\b[^.!?:]*\b(?:is|requires|goes|involves)\b[^.!?]*?(?::| - )|\brecipe(?: \w+){0,4}:"
-    r"|\b(?:here are|these are) (?:all )?the steps\b[^.!?]*:|\bsteps (?:are|to make|needed|for)\b[^.!?]*:"
+    r"|\b(?:here are|these are) (?:all )?the steps\b[^.!?]*:|\bsteps (?:are|to make|needed|for(?! you\b))\b[^.!?]*:"
 )
 _BREAKS = (
     "and then|then|and|but|so that|so|because|before|after|until|while|once|when|whenever|if|unless|since|as soon as|"
@@ -184,6 +155,7 @@ def _sentences(text: str) -> list[_Sentence]:
     lines = [re.sub(r"^\s*[-*•]\s*", "", line) for line in text.splitlines()]
     text = "\n".join(lines)
     text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{1,2}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
+    text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?[a-f]\)(?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -201,9 +173,7 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _pieces(sentence: str) -> list[_Piece]:
-    for pattern, instead in _REWRITES:
-        sentence = re.sub(pattern, instead, sentence)
-    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", sentence)
+    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", in_known_words(sentence))
     pieces: list[_Piece] = []
     comma = False
     for part in re.split(r"([,:|])", marked):
@@ -219,7 +189,7 @@ def _of_sentence(
     sentence: _Sentence, names: Names, partner: int | None, start: str, first: bool
 ) -> tuple[list[Clause], str]:
     """The clauses of a sentence, and the mood in which it ends."""
-    text = sentence.text.lower()
+    text = with_its_verb(sentence.text.lower())
     parsed_clauses: list[Clause] = []
     recipe = start == DESCRIBE or _RECIPE.search(text) is not None
     mood, to = DESCRIBE if recipe else start, partner
@@ -252,7 +222,8 @@ def _of_sentence(
         if mood == ASK and (cut := _relative(rest)) is not None:
             aside = "own" if rest[cut] in _FIRST_PERSON else ""
             rest = rest[:cut]
-        parsed_clauses.append(Clause(tuple(rest), mood, to if mood == ASK else None, piece.text))
+        shown = PROHIBIT if mood == PROHIBIT_DOING else mood
+        parsed_clauses.append(Clause(tuple(rest), shown, to if mood == ASK else None, piece.text))
     return parsed_clauses, DESCRIBE if recipe else mood
 
 
@@ -321,7 +292,7 @@ def _mood(
     if asking is not None:
         return asking
     if _PROHIBITS.match(joined):
-        return PROHIBIT, None, rest
+        return _prohibited(rest, somebody)
     if _INFORMS.match(joined):
         return ASK, somebody, []
     subject = _subject(rest, names, somebody)
@@ -341,7 +312,7 @@ def _mood(
         # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
         goes_on = mood in (COMMIT, NOBODY, DESCRIBE) or (mood == TELL and joined_on)
         goes_on = goes_on or (mood == PROHIBIT and words[0] in ("and", "or") and not comma)
-        if goes_on and not others:
+        if goes_on and not others and words[0] != "so":
             return mood, to, rest
         return ASK, somebody, rest
     if polite:
@@ -412,8 +383,16 @@ def _addressed(rest: list[str], seat: int | None) -> tuple[str, int | None, list
     """What follows `you`: a request, unless it asks for words or forbids."""
     joined = " ".join(rest)
     if _PROHIBITS.match(joined):
-        return PROHIBIT, None, rest
+        return _prohibited(rest, seat)
     return ASK, seat, [] if _INFORMS.match(joined) else rest
+
+
+def _prohibited(rest: list[str], seat: int | None) -> tuple[str, int | None, list[str]]:
+    """A prohibition; what forbids no act of the kitchen, `stop your task and get a dish`, lets imperatives follow."""
+    acts = [w for w in rest if w in GERUNDS or (w,) in PHRASES or w == "pick"]
+    if not acts and rest[0] in ("stop", "cease", "quit"):
+        return ASK, seat, []
+    return PROHIBIT_DOING if acts and acts[0] in GERUNDS else PROHIBIT, None, rest
 
 
 def _named(name: str, rest: list[str], names: Names) -> tuple[str, int | None, list[str]]:

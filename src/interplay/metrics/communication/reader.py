@@ -22,6 +22,7 @@ from interplay.metrics.communication.words import (
     GERUNDS,
     GET,
     MAKES,
+    OPERATE,
     PARTICIPLES,
     PHRASES,
     PREPARE,
@@ -87,6 +88,7 @@ class MessageReader:
         self._utensil: str | None = None  # the last one named: what "put the corn in it" means
         self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
         self._several: list[str] = []  # the things of the last request: what "them" means, if they are several
+        self._unnamed: set[str] = set()  # the words of requests whose object the message had not told by then
         self._waiting: Clause | None = None  # "pick up and cook the egg": picks up what comes next
 
     def read(self) -> MessageReading:
@@ -96,10 +98,20 @@ class MessageReader:
         before: tuple[Verb, Clause] | None = None
         for clause in parsed:
             before = self._clause(clause, before)
+        self._name_what_is_made()
         for act, to, words in self._postponed:
             if not any(_names_object_of(unit, act, to) for unit in self._units):
                 self._add(act, to, words, "explicit")
         return MessageReading(tuple(self._units), self._waits, self._last_request)
+
+    def _name_what_is_made(self) -> None:
+        """`Start the baking process once I put the carrot in` names its object after the act."""
+        if self._named is None or self._named.object in (DISH, self.vocabulary.product) or not self._units:
+            return
+        last = self._units[-1]
+        if last.act.object is None and last.act.verb in MAKES and last.words in self._unnamed:
+            thing = _made_from(last.act.verb, self._named.object)
+            self._units[-1] = replace(last, act=replace(last.act, object=thing))
 
     # ------------------------------------------------------------ explicit requests
     def _explicit(self) -> str:
@@ -167,7 +179,9 @@ class MessageReader:
                 self._waiting = clause
             else:
                 self._segment(verb, segment, clause)
-        return verbs[-1], clause
+        last = verbs[-1]
+        to_speaker = last.meaning == GET and "me" in words[last.end :]  # "get me an egg and a dish"
+        return last._replace(meaning=BRING) if to_speaker else last, clause
 
     def _spoken_of(self, words: list[str], mood: str) -> None:
         """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
@@ -178,12 +192,13 @@ class MessageReader:
             self._named = SceneObject(mentions[-1].object, None)
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
-        if cuts and is_whole and words[0] != "so" and mood != PROHIBIT and self._named is not None:
+        if cuts and is_whole and words[0] not in _NOT_DONE and mood != PROHIBIT and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
 
     def _objects(self, words: Sequence[str]) -> list[Mention]:
         """The things that a clause is about: not what it is for, nor what comes out of it."""
-        return [m for m in self.vocabulary.mentions(words) if _before(words, m.start) not in _RESULT]
+        mentions = [(m, _before(words, m.start)) for m in self.vocabulary.mentions(words)]
+        return [m for m, before in mentions if before not in _RESULT and before not in GERUNDS]
 
     def _segment(self, verb: Verb, words: list[str], clause: Clause) -> None:
         """Read one verb with the words that belong to it."""
@@ -193,19 +208,25 @@ class MessageReader:
             return
         to = clause.to if clause.mood == ASK else None
         mentions, places = self._mentions_and_places(verb, words)
+        if verb.meaning == OPERATE:
+            if self._utensil is None:
+                return
+            verb = verb._replace(meaning=WORKS[self._utensil])
+            places = [PlaceMention(0, 0, self._utensil)]
         if verb.meaning == PREPARE:
             self._prepare([m.object for m in mentions], to, clause)
             return
         name, place = _meaning(verb, words, places)
-        into_it = words[-2:] in (["in", "it"], ["into", "it"])
-        if verb.meaning == PUT and mentions and not places and self._utensil and into_it:
+        into_it = words[-2:] in _INTO_IT or words[-1:] in (["in"], ["inside"])
+        named = mentions or words[:1] == ["it"] or words[:1] == ["them"]
+        if verb.meaning == PUT and named and not places and self._utensil and into_it:
             name, place = "put_obj_in_utensil", self._utensil
         self._utensil = place if place in UTENSILS else self._utensil
         things = self._things(name, words, mentions)
         self._several = [made_by(name, thing) for thing in things]
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
-            origin = next((p.place for p in places if _before(words, p.start) == "from"), None)
+            origin = next((p.place for p in places if _before(words, p.start) in _FROM), None)
             for thing in things:
                 self._add(ObservedAct("pickup", thing, origin), to, waiting.text, "speech")
         for thing in things:
@@ -228,7 +249,7 @@ class MessageReader:
             word in PRONOUNS for word in words
         ):  # "put it in the oven with the pea"
             mentions = [m for m in mentions if _before(words, m.start) != "with"]
-        places = [p for p in places_in(words) if _before(words, p.start) not in ("near", "beside", "by")]
+        places = [p for p in places_in(words) if _before(words, p.start) not in _NO_GOAL]
         places = [p for p in places if p.end - p.start > 1 or not any(_overlap(m, p) for m in mentions)]
         return [m for m in mentions if not any(_overlap(m, p) for p in places)], places
 
@@ -276,6 +297,8 @@ class MessageReader:
             referent = self._referent(act, to, pronoun)
             if referent is not None:
                 act, lineage = replace(act, object=referent.object), referent.lineage
+            else:
+                self._unnamed.add(text)
         unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
             made = made_by(act.verb, act.object)
@@ -296,6 +319,7 @@ class MessageReader:
         candidates = [
             self._named if pronoun else None,
             self._last_request.thing if self._last_request else None,
+            self._named if act.verb in MAKES else None,
             earlier.thing if earlier else None,
             self.scene.hands.get(to) if to is not None else None,
             self.scene.contents(place) if place else None,
@@ -312,6 +336,19 @@ class MessageReader:
             return SceneObject(self.vocabulary.product, None)
         return None
 
+
+_NO_GOAL = ("near", "beside", "by", "clear", "free", "empty", "clean")  # "to clear the board"
+_FROM = ("from", "out")  # "out of the oven"
+_NOT_DONE = {
+    "so",
+    "rather",
+    "instead",
+    "without",
+    "before",
+    "until",
+}  # begin clauses whose acts leave things as they are
+_INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
+WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does
 
 # What follows these words is what an act is for, or what it makes: no object of it.
 _RESULT = {
@@ -350,9 +387,12 @@ def _made_from(verb: str, thing: str) -> str:
 
 def _meaning(verb: Verb, words: Sequence[str], places: Sequence[PlaceMention]) -> tuple[str, str | None]:
     """The act's name and place, where the verb alone does not say them."""
-    origin = [p.place for p in places if _before(words, p.start) == "from"]
+    origin = [p.place for p in places if _before(words, p.start) in _FROM]
     goal = [p.place for p in places if p.place not in origin]
     utensil = next((p for p in goal if p in UTENSILS), None)
+    carried = [p.place for p in places if p.place in UTENSILS and _before(words, p.start) in ("to", "into", "onto")]
+    if verb.meaning == GET and carried:  # "take it to the oven"
+        return "put_obj_in_utensil", carried[0]
     if verb.meaning == GET:
         to_speaker = "me" in words or (COUNTER in goal)
         return ("place_obj_on_counter", COUNTER) if to_speaker else ("pickup", next(iter([*origin, *goal]), None))

@@ -36,7 +36,7 @@ class LabelledMessage:
 
     model: str
     episode: str
-    half: str  # "fitting" or "testing"
+    half: str  # "fitting", "testing" or "blind"
     speaker: str  # role
     text: str
     requests: tuple[ObservedAct, ...]
@@ -203,8 +203,8 @@ def _error(model: str, episodes: Sequence[Sequence[ErrorCounts]], seed: int) -> 
     total = _sum(sums)
     generator = random.Random(seed)
     draws = [_sum(generator.choices(sums, k=len(sums))) for _ in range(2000)]
-    precision_low, precision_high = _interval([d.precision for d in draws])
-    recall_low, recall_high = _interval([d.recall for d in draws])
+    precision_low, precision_high = _interval([d.precision for d in draws], total.right + total.spurious)
+    recall_low, recall_high = _interval([d.recall for d in draws], total.right + total.missed)
     return ReaderError(
         model=model,
         messages=sum(map(len, episodes)),
@@ -222,8 +222,12 @@ def _sum(counts: Iterable[ErrorCounts]) -> ErrorCounts:
     return ErrorCounts(*map(sum, zip(*counts, strict=True)))
 
 
-def _interval(values: Sequence[float | None]) -> tuple[float, float]:
+def _interval(values: Sequence[float | None], count: int) -> tuple[float, float]:
+    """The middle 95 % of the draws; where all are 1 of `count`, the lower end is the exact binomial one."""
     ordered = sorted(v for v in values if v is not None)
     if not ordered:
         return 0.0, 1.0
-    return round(ordered[int(0.025 * len(ordered))], 4), round(ordered[int(0.975 * (len(ordered) - 1))], 4)
+    low = ordered[int(0.025 * len(ordered))]
+    if low == 1.0 and count:
+        low = 0.025 ** (1 / count)
+    return round(low, 4), round(ordered[int(0.975 * (len(ordered) - 1))], 4)

@@ -23,13 +23,14 @@ PLACES: Mapping[tuple[str, ...], str] = {
 }  # fmt: skip
 
 # Verbs whose meaning hangs on the place, on who shall have the thing, or on the thing.
-PUT, BRING, GET, PREPARE = "put", "bring", "get", "prepare"
+PUT, BRING, GET, PREPARE, OPERATE = "put", "bring", "get", "prepare", "operate"
 PHRASES: Mapping[tuple[str, ...], str] = {
     ("pick", "up"): "pickup", ("pickup",): "pickup", ("grab",): GET, ("fetch",): GET, ("collect",): GET,
     ("retrieve",): GET, ("take",): GET, ("get",): GET, ("remove",): GET, ("prepare",): PREPARE,
     ("bring",): BRING, ("pass",): BRING, ("hand",): BRING, ("give",): BRING, ("send",): BRING, ("supply",): BRING,
     ("provide",): BRING, ("put",): PUT, ("place",): PUT, ("set",): PUT, ("drop",): PUT, ("leave",): PUT,
-    ("move",): PUT, ("transfer",): PUT, ("lay",): PUT, ("return",): PUT,
+    ("move",): PUT, ("transfer",): PUT, ("lay",): PUT, ("return",): PUT, ("carry",): PUT, ("deposit",): PUT,
+    ("toss",): PUT, ("throw",): PUT, ("slide",): PUT, ("position",): PUT, ("operate",): OPERATE,
     ("add",): "put_obj_in_utensil", ("load",): "put_obj_in_utensil", ("insert",): "put_obj_in_utensil",
     ("fill",): "fill_dish_with_food", ("plate",): "fill_dish_with_food", ("dish", "up"): "fill_dish_with_food",
     ("scoop",): "fill_dish_with_food", ("ladle",): "fill_dish_with_food",
@@ -40,7 +41,26 @@ PHRASES: Mapping[tuple[str, ...], str] = {
     ("wait",): "wait", ("hold", "on"): "wait", ("stand", "by"): "wait", ("stay",): "wait",
 }  # fmt: skip
 # Words with many other uses: without a thing beside them they ask for nothing.
-WEAK = {"take", "get", "give", "set", "leave", "move", "return", "send", "hand", "pass", "stay", "drop", "mix"}
+WEAK = {
+    "take",
+    "get",
+    "give",
+    "set",
+    "leave",
+    "move",
+    "return",
+    "send",
+    "hand",
+    "pass",
+    "stay",
+    "drop",
+    "mix",
+    "carry",
+    "throw",
+    "toss",
+    "slide",
+    "position",
+}
 GERUNDS = {
     "picking": "pick", "grabbing": "grab", "fetching": "fetch", "getting": "get", "taking": "take", "bringing": "bring",
     "passing": "pass", "putting": "put", "placing": "place", "adding": "add", "filling": "fill", "plating": "plate",
@@ -50,7 +70,8 @@ GERUNDS = {
     "collecting": "collect", "retrieving": "retrieve", "loading": "load", "inserting": "insert", "dropping": "drop",
     "handing": "hand", "giving": "give", "sending": "send", "leaving": "leave", "setting": "set", "removing": "remove",
     "returning": "return", "scooping": "scoop", "starting": "start", "beginning": "begin", "initiating": "initiate",
-    "proceeding": "proceed", "preparing": "prepare",
+    "proceeding": "proceed", "preparing": "prepare", "carrying": "carry", "depositing": "deposit", "tossing": "toss",
+    "throwing": "throw", "sliding": "slide", "laying": "lay", "supplying": "supply",
 }  # fmt: skip
 PARTICIPLES = {
     "picked": "pick up", "grabbed": "grab", "placed": "place", "put": "put", "set": "set", "moved": "move",
@@ -82,7 +103,9 @@ MAKES = {"cut": "{}~slices", "cook": "boiled({})", "bake": "baked({})", "stir": 
 
 def made_by(verb: str, thing: str) -> str:
     """What a thing is after an act: cut makes potato~slices of potato."""
-    return MAKES[verb].format(thing) if verb in MAKES else thing
+    if verb not in MAKES or (verb == "cut" and thing.endswith("~slices")):
+        return thing
+    return MAKES[verb].format(thing)
 
 
 def split_mix(name: str) -> list[str]:

@@ -1,12 +1,14 @@
 """The worth of a hand-over, and of a partner as a whole, in points: play on without it, many times.
 
 From the moment in question the real policies play on, once as it was and once as it might have been, with the same
-chance in both. The difference of the team's points is what the thing was worth.
+chance in both. The difference of the team's points is what the thing was worth. The column `about` says what a row
+measures:
 
-    partner   the seat does nothing in the whole episode
-    removed   what was handed over vanishes as it is put down (games that say how; `kept` in others)
-    kept      the giver does nothing at that one step, and so keeps the thing for now
-    idle      the giver does nothing from the hand-over on: what the partner was worth from there
+    hand_over  kept      the giver does nothing at that one step, and so keeps the thing for now
+               removed   what was handed over vanishes as it is put down (games that say how), and with it the work of
+                         fetching it: removed is worth more than kept by what the thing itself was worth
+    partner    partner   the seat does nothing in the whole episode
+               idle      the giver of a hand-over does nothing from then on: what it was worth as a partner from there
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ from interplay.symbolic.read import read, reader
 from interplay.table import Row
 
 PARTNER, IDLE, KEPT, REMOVED = WAYS = ("partner", "idle", "kept", "removed")
-DEFAULT_WAYS = (PARTNER, REMOVED)
+DEFAULT_WAYS = (PARTNER, KEPT, REMOVED)
+ABOUT_PARTNER = (PARTNER, IDLE)  # the other ways are about a hand-over
 CONFIDENCE = 0.95
-SAMPLES, EPISODES, HAND_OVERS = 4, 2, 10  # defaults of the options
+SAMPLES, EPISODES, HAND_OVERS = 4, 2, 6  # defaults of the options
 
 
 class _Branch(NamedTuple):
@@ -95,7 +98,14 @@ def worth(real: np.ndarray, without: np.ndarray) -> Row:
 def _branches(game: Game, episode: Episode, past: PastEpisode, ways: Sequence[str], most: int) -> Iterator[_Branch]:
     if PARTNER in ways:
         for seat, who in enumerate(episode.agents):
-            about = {"way": PARTNER, "giver": seat, "receiver": None, "agent": who.name, "gave_t": 0}
+            about = {
+                "about": "partner",
+                "way": PARTNER,
+                "giver": seat,
+                "receiver": None,
+                "agent": who.name,
+                "gave_t": 0,
+            }
             yield _Branch(about, past.snapshot(0), past.snapshot(0, idle=[seat]))
     if not set(ways) - {PARTNER}:
         return
@@ -104,7 +114,8 @@ def _branches(game: Game, episode: Episode, past: PastEpisode, ways: Sequence[st
         about |= {"object": link.object, "class": link.kind, "gave_t": link.gave_t, "used_t": link.used_t}
         for way in ways:
             if way != PARTNER:
-                yield _Branch({"way": way, **about}, *_moments(game, episode, past, link, way))
+                measured = {"about": "partner" if way in ABOUT_PARTNER else "hand_over", "way": way}
+                yield _Branch({**measured, **about}, *_moments(game, episode, past, link, way))
 
 
 def _spread(links: list[Link], most: int) -> list[Link]:
@@ -193,10 +204,10 @@ def _ways(requested: Any, game: Game) -> tuple[str, ...]:
         if way not in WAYS:
             raise InterplayError(f"ways: {way!r}; a thing is taken out of an episode by {', '.join(WAYS)}")
     if REMOVED in ways and capability(game, "remove_object") is None:
-        ways = tuple(KEPT if way == REMOVED else way for way in ways)
-    if ways == (PARTNER, KEPT) and not readable(game):
+        ways = tuple(dict.fromkeys(KEPT if way == REMOVED else way for way in ways))
+    if set(ways) == {PARTNER, KEPT} and not readable(game):
         return (PARTNER,)  # without a symbolic domain nobody knows the hand-overs
-    return tuple(dict.fromkeys(ways))
+    return tuple(sorted(dict.fromkeys(ways), key=(PARTNER, IDLE, KEPT, REMOVED).index))
 
 
 POLICIES = (
@@ -206,7 +217,7 @@ POLICIES = (
 
 COUNTERFACTUAL = Metric(
     name="counterfactual",
-    doc="what a partner, and each hand-over, was worth in points: the same play with and without it (column `way`)",
+    doc="what a partner, and each hand-over, was worth in points: the same play with and without it (column `about`)",
     compute=compute,
     describing=(
         "low",
@@ -228,7 +239,7 @@ COUNTERFACTUAL = Metric(
         "policies": POLICIES,
         "samples": f"continuations of each moment, {SAMPLES} by default",
         "seed": "of the continuations, 0 by default",
-        "ways": "partner, removed, kept, idle; by default partner and removed",
+        "ways": "kept, removed (of a hand-over), partner, idle (of a partner); by default kept, removed and partner",
         "most": f"hand-overs of an episode, evenly over its time, {HAND_OVERS} by default",
         "episodes": f"episodes of each team that are asked about, {EPISODES} by default; 0: all",
     },

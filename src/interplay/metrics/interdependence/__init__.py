@@ -3,6 +3,7 @@
 from interplay.metrics.interdependence.count import count
 from interplay.metrics.interdependence.records import (
     CLASSES,
+    OUTCOMES,
     UNLIMITED,
     Interdependence,
     InterdependenceOptions,
@@ -15,6 +16,7 @@ from interplay.metrics.interdependence.rows import detail, rows, unused
 
 __all__ = [
     "CLASSES",
+    "OUTCOMES",
     "UNLIMITED",
     "Interdependence",
     "InterdependenceOptions",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from interplay.errors import InterplayError
+from interplay.metrics.interdependence import authors_rule
 from interplay.metrics.interdependence.loops import Possessions
 from interplay.metrics.interdependence.records import (
     CONSTRUCTIVE,
@@ -49,16 +50,27 @@ class _Chains:
     edges: list[_Edge] = field(default_factory=list)
     parents: dict[int, tuple[int, ...]] = field(default_factory=dict)  # operator -> operators that enabled it
     offers: dict[int, int] = field(default_factory=dict)  # operator of an agent -> the fact it offers
+    taken_back: dict[int, int] = field(default_factory=dict)  # operator of an agent -> its own first use of that
     producer: dict[int, int] = field(default_factory=dict)  # at the end: fact -> operator
 
 
 def count(trace: SymbolicTrace, options: InterdependenceOptions = InterdependenceOptions()) -> Interdependence:  # noqa: B008
     """All interdependencies, triggers and sub-tasks of an episode."""
     channels = _channels(trace, options)
+    blind = sorted(p for p in trace.unseen_uses if trace.domain.predicates[p].channel in channels)
+    if blind:
+        raise InterplayError(
+            f"hand-overs through {', '.join(channels)} cannot be counted from facts alone: {', '.join(blind)} is never "
+            "deleted in this trace, so nobody's use of it is seen; record the operators, or tell derive what is used_up"
+        )
     possessions = Possessions(trace, options.states)
     chains = _follow(trace, frozenset(channels), possessions)
     reached = _backward(chains, trace)
-    uses = [_link(trace, edge, possessions, reached) for edge in chains.edges if _counts(trace, edge, options)]
+    authors = options.rule == "authors"
+    if authors:
+        uses = authors_rule.links(trace, channels)
+    else:
+        uses = [_link(trace, edge, possessions, reached) for edge in chains.edges if _counts(trace, edge, options)]
     return Interdependence(
         game_id=trace.game_id,
         num_seats=trace.num_seats,
@@ -66,8 +78,9 @@ def count(trace: SymbolicTrace, options: InterdependenceOptions = Interdependenc
         horizon=trace.horizon,
         channels=channels,
         links=_with_reciprocity(_once(uses)),
-        triggers=tuple(_triggers(trace, chains, uses)),
+        triggers=tuple(_triggers(trace, chains, [k for k in uses if not authors or k.kind == CONSTRUCTIVE])),
         subtasks=_subtasks(trace),
+        goals=len(trace.goals()),
         partners=_partners(trace, channels),
     )
 
@@ -117,7 +130,11 @@ def _follow(trace: SymbolicTrace, channels: frozenset[str], possessions: Possess
                 continue
             parents.append(parent)
             source = sources.get(parent)
-            if seat == NATURE or source is None or trace.seats[source] == seat:
+            if seat == NATURE or source is None:
+                continue
+            if trace.seats[source] == seat:
+                if world.predicate_of(fact).channel in channels:
+                    chains.taken_back.setdefault(source, n)
                 continue
             thing = world.about(fact)
             if world.predicate_of(fact).channel in channels and (source, thing) not in objects:
@@ -219,6 +236,7 @@ def _triggers(trace: SymbolicTrace, chains: _Chains, uses: list[Link]) -> Iterab
             action=action,
             accepted_by=link.receiver if link else None,
             accepted_t=link.used_t if link else None,
+            taken_back_t=trace.times[chains.taken_back[n]] if n in chains.taken_back else None,
         )
 
 

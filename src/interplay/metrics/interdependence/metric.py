@@ -83,14 +83,14 @@ def _named(row: Row, names: list[str]) -> Row:
 
 INTERDEPENDENCE = Metric(
     name="interdependence",
-    doc="who helps whom: hand-overs by giver and receiver and class, triggers and how many were accepted",
+    doc="who helps whom: hand-overs by giver and receiver and class, triggers accepted, parked and ignored",
     compute=compute,
     direction="neither",
     unit="per episode",
     source="causal links between operators of the symbolic trace; definitions in docs/guide/interdependence.md",
     options={
         "channels": "ways of handing over that count: names joined by +, 'all' together, or 'each' apart",
-        "rule": "overlap (default) or subset, the paper's literal reading",
+        "rule": "overlap (default), subset (the paper's literal reading) or authors (its program's rule, Overcooked)",
         "detail": "list every link with its times instead of counting",
     },
 )

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 
 CONSTRUCTIVE, LOOPING, IRRELEVANT = CLASSES = ("constructive", "looping", "irrelevant")
-RULES = ("overlap", "subset")
+RULES = ("overlap", "subset", "authors")
+ACCEPTED, PARKED, IGNORED = OUTCOMES = ("accepted", "parked", "ignored")  # what became of a trigger
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,14 @@ class InterdependenceOptions:
     """Ways of handing over that count; None: those that the domain calls default."""
     rule: str = "overlap"
     """`overlap`: the giver's effects meet the receiver's needs in a fact about one object. `subset`: the paper's
-    literal add(a_j) ⊆ pre(a_i), which leaves out every giver whose action has any further effect."""
+    literal add(a_j) ⊆ pre(a_i), which leaves out every giver whose action has any further effect. `authors`: as the
+    paper's own program counts (see `authors_rule`)."""
     states: bool = True
     """Whether usage-linked attributes are part of an object's state, so that a useful return is not a loop."""
 
     def __post_init__(self):
         if self.rule not in RULES:
-            raise InterplayError(f"rule: {self.rule!r}; the rules of a causal link are {' and '.join(RULES)}")
+            raise InterplayError(f"rule: {self.rule!r}; the rules of a causal link are {', '.join(RULES)}")
 
 
 class Window(NamedTuple):
@@ -75,7 +77,10 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Trigger:
-    """An action whose effect a teammate could use; `accepted_*` describe the first who did."""
+    """An action whose effect a teammate could use.
+
+    `accepted_*` describe the first teammate who did, `taken_back_t` the first use by the giver itself.
+    """
 
     seat: int
     t: int
@@ -84,6 +89,14 @@ class Trigger:
     action: str
     accepted_by: int | None = None
     accepted_t: int | None = None
+    taken_back_t: int | None = None
+
+    @property
+    def outcome(self) -> str:
+        """One of OUTCOMES: a teammate used it; the giver took it back (parked); nobody used it (ignored)."""
+        if self.accepted_t is not None:
+            return ACCEPTED
+        return IGNORED if self.taken_back_t is None else PARKED
 
     def accepted(self, window: Window) -> bool:
         """Return whether a teammate used it within the window."""
@@ -102,6 +115,7 @@ class Interdependence:
     links: tuple[Link, ...]
     triggers: tuple[Trigger, ...]
     subtasks: tuple[int, ...]  # [seat] successful interacts
+    goals: int = 0  # goals achieved: delivered soups, treated victims
     partners: Mapping[int, frozenset[int]] = field(default_factory=dict)  # giver -> whom it can give to at all
 
     @property
@@ -131,6 +145,12 @@ class Interdependence:
         if not any(self.partners.get(s) for s in self._seats(seat)):
             return None
         return sum(1 for trigger in self.triggers if seat is None or trigger.seat == seat)
+
+    def num_outcome(self, outcome: str, seat: int | None = None) -> int | None:
+        """Triggers of a seat (None: of the team) that ended so; None where it has nobody to give to."""
+        if self.num_triggers(seat) is None:
+            return None
+        return sum(t.outcome == outcome and seat in (None, t.seat) for t in self.triggers)
 
     def percent_triggered(self, seat: int | None = None) -> float | None:
         """Triggers per sub-task, in per cent."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from interplay.metrics.interdependence.records import CLASSES, CONSTRUCTIVE, UNLIMITED, Interdependence, Window, windows
+from interplay.metrics.interdependence.records import (
+    CLASSES,
+    CONSTRUCTIVE,
+    OUTCOMES,
+    UNLIMITED,
+    Interdependence,
+    Window,
+    windows,
+)
 
 Row = dict[str, Any]
 
@@ -13,8 +21,9 @@ Row = dict[str, Any]
 def rows(counted: Interdependence, *, about: Mapping[str, Any] = {}, over: Iterable[Window] | None = None) -> list[Row]:
     """Tidy rows of an episode; `about` (game, episode, ...) stands in front of each.
 
-    Per giver and receiver: links of each class, and constructive ones told apart as sequential and reciprocal.
-    Per seat: triggers, shares, and ADR, MOR and IDensity for each acceptance window.
+    Per giver and receiver: links of each class, constructive ones for each goal achieved (soup, victim), and told apart
+    as sequential and reciprocal. Per seat: triggers and what became of them, shares, and ADR, MOR and IDensity for each
+    acceptance window.
     """
     base = {"game": counted.game_id, **about, "channel": counted.channel}
     return [*_directed(counted, base), *_per_seat(counted, base, tuple(over or windows(counted.horizon)))]
@@ -28,9 +37,11 @@ def _directed(counted: Interdependence, base: Row) -> Iterable[Row]:
             pair = {**base, "seat": None, "giver": giver, "receiver": receiver}
             possible = receiver in counted.partners.get(giver, ())
             mine = [k for k in counted.links if (k.giver, k.receiver) == (giver, receiver)]
-            numbers = {kind: sum(k.kind == kind for k in mine) for kind in CLASSES}
+            numbers: dict[str, float | None] = {kind: sum(k.kind == kind for k in mine) for kind in CLASSES}
             numbers["reciprocal"] = sum(k.kind == CONSTRUCTIVE and k.reciprocal for k in mine)
-            numbers["sequential"] = numbers[CONSTRUCTIVE] - numbers["reciprocal"]
+            useful = sum(k.kind == CONSTRUCTIVE for k in mine)
+            numbers["sequential"] = useful - sum(k.kind == CONSTRUCTIVE and k.reciprocal for k in mine)
+            numbers["constructive_per_goal"] = useful / counted.goals if counted.goals else None
             for metric, value in numbers.items():
                 yield {**pair, "metric": metric, "window": UNLIMITED.name, "value": value if possible or mine else None}
 
@@ -40,6 +51,7 @@ def _per_seat(counted: Interdependence, base: Row, over: tuple[Window, ...]) -> 
         mine = {**base, "seat": seat, "giver": None, "receiver": None}
         always = {
             "triggers": counted.num_triggers(seat),
+            **{outcome: counted.num_outcome(outcome, seat) for outcome in OUTCOMES},
             "subtasks": counted.subtasks[seat],
             "percent_triggered": counted.percent_triggered(seat),
             "percent_not_accepted": counted.percent_not_accepted(seat),
@@ -81,10 +93,10 @@ def detail(counted: Interdependence, *, about: Mapping[str, Any] = {}) -> list[R
 
 
 def unused(counted: Interdependence, *, about: Mapping[str, Any] = {}) -> list[Row]:
-    """One row per trigger that no teammate ever used."""
+    """One row per trigger that no teammate ever used, parked or ignored."""
     base = {"game": counted.game_id, **about}
     return [
-        {**base, "seat": t.seat, "t": t.t, "object": t.object, "fact": t.fact, "action": t.action}
+        {**base, "seat": t.seat, "t": t.t, "object": t.object, "fact": t.fact, "action": t.action, "outcome": t.outcome}
         for t in counted.triggers
         if t.accepted_t is None
     ]

@@ -208,7 +208,7 @@ def table11(results: Path = RESULTS) -> Table:
     for path in sorted(results.glob("*/returns_e3t_balance.csv")):
         summary = summarise(read_table(path), seed=0)
         for row in summary.summary:
-            share = float(str(row["algorithm"]).rpartition("_")[2])
+            share = int(str(row["algorithm"]).rpartition("_")[2]) / 100  # e3t_05
             values = {
                 "br_prox": row["honest_iqm"],
                 "br_prox_low": row["honest_low"],

@@ -21,7 +21,7 @@ soup in an episode with themselves. They do not ship, values are over the seeds 
 
 All of it comes from `python benchmarks/zsc/pipeline.py LAYOUT --out RUNS` on one {device}. Within a layout every method
 has the same network. This page is written by `python -m interplay.papers.zsc.results_page`, which stops if a claim in
-it does not hold.
+it does not hold. Figures and tables of the paper are made by `interplay paper zsc figure2 ... table11`.
 
 ## BR-Prox
 """
@@ -81,6 +81,13 @@ They are still not the same experiment, and cannot be compared cell by cell:
 | steps of egos | 60 million | 100 million |
 | partners of an ego | 12 of its own: 4 runs at three skills; HSP 6 biased and 2 such runs | 12, 24 and 36 |
 | seeds | 5 (TrajeDi and COLE 3) | 5 |
+| dead seeds | trained again once, then left out and counted (the earlier plan: left out and counted) | not said |
+| expert and moderate | by self-play and by best-response return (`interplay paper zsc figure6`) | by self-play |
+| tomatoes | free; the earlier forced kitchen of several recipes cost 3 for each in training | free |
+| scripted chefs | `greedy` beside the methods of every layout | none |
+
+Partners with preferences score little or nothing with themselves, so that a split by self-play says hardly anything of
+their skill; the split by what their best response returns does.
 
 In the seven earlier layouts candidates had 4 to 10 million steps and fresh best responses 5 or 6 million; egos had 15
 million in forced coordination, 12 in blocked corridor and 8 in the others; populations were twelve in forced
@@ -166,6 +173,8 @@ seconds that training took:
 
 TIMES = """\
 ## What is not done
+
+What comes next, in which order and how long it takes is in `benchmarks/zsc/README.md`.
 
 - **Forced coordination was not trained to its end**: its populations were (all 35 runs of SP end at 320 or 340, none is
   dead), but its egos were cut at 17 of 60 million steps. Its row is the earlier one.

@@ -7,8 +7,7 @@ from typing import Any
 
 import jax
 
-from interplay.agents.api import Agent
-from interplay.agents.registry import agent as find_agent
+from interplay.agents.api import Agent, as_agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make_recorded
@@ -46,9 +45,12 @@ def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = Non
 
 
 def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
-    """Return the agents that a partner of a study file stands for: one, or those of a panel (`panel:NAME`)."""
+    """Return the agents that a partner of a study file stands for: one, or those of a panel (`panel:NAME`).
+
+    `{layout}` in a name is the variant of the game, so that one partner may be trained on each.
+    """
     if not name.startswith(PANEL):
-        return (find_agent(name),)
+        return (as_agent(name, game=game),)
     agents = panel(game, name.removeprefix(PANEL) or None).partners
     if not agents:
         raise InterplayError(f"{name}: this panel has no partners for {game.id}")

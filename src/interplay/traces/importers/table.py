@@ -18,6 +18,7 @@ IMPORTERS = Registry(
     entry_points="interplay.importers",
     table={
         "overcooked-ai": "interplay.traces.importers.overcooked_ai:import_overcooked_ai",
+        "overcooked-web": "interplay.traces.importers.overcooked_web:import_overcooked_web",
         "hanabi-humans": "interplay.traces.importers.hanabi_data:import_hanabi_data",
         "hanab-live": "interplay.traces.importers.hanab_live:import_hanab_live",
         "ah2ac2": "interplay.traces.importers.ah2ac2:import_ah2ac2",

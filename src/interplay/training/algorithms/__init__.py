@@ -24,6 +24,7 @@ ALGORITHMS = Registry(
         "coplay": "interplay.training.algorithms.coplay:train",
         "cole": "interplay.training.algorithms.cole:train",
         "e3t": "interplay.training.algorithms.e3t:train",
+        "gamma": "interplay.training.algorithms.gamma:train",
         "hdr": "interplay.training.algorithms.hdr:train",
         "hsp": "interplay.training.algorithms.hsp:train",
         "hsp_pairs": "interplay.training.algorithms.hsp:train_pairs",

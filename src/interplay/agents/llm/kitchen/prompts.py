@@ -1,9 +1,15 @@
 """Prompts for the kitchen. Only seats that know the recipe read it, and nothing says who cannot finish alone.
 
 The words are in `templates/VERSION`; a change that a model could notice is a new version, which every call records.
+The set `published` has the structure of the paper's prompts: one action, its target and a message, the scaffold's block
+first.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from interplay.agents.llm import templates
 from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
@@ -15,9 +21,9 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES
 from interplay.games.collab_kitchen.macros import legal_macros
 
-VERSION = "2"
 PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
-SILENT_PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS})
+ONE_ACTION = AnswerShape({"action": TEXT, "target": TEXT, "message": TEXT})
+PUBLISHED = "published"
 RECENT = 12  # lines of memory
 
 USAGE = {
@@ -35,12 +41,35 @@ USAGE = {
 }
 
 
-def system_text(game: Kitchen, seat: int, *, talk: bool) -> str:
+def answer_shape(settings: LLMSettings, *, talk: bool) -> AnswerShape:
+    """Return the fields of a decision in a version's prompts; the last one is what is said.
+
+    Where answers are short, so are their texts, so that servers that keep to a schema end them in time.
+    """
+    whole = ONE_ACTION if settings.prompts == PUBLISHED else PLAN
+    fields = dict(list(whole.fields.items())[: None if talk else -1])
+    return AnswerShape(fields, longest=min(whole.longest, round(1.25 * settings.max_tokens)))
+
+
+def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
+    """Return the actions of a decision as texts, and what is said."""
+    if "plan" in fields:
+        return list(fields["plan"]), fields.get("say", "")
+    action = fields["action"].strip()
+    if action and "(" not in action:
+        action = f"{action}({fields['target']})"
+    message = fields.get("message", "")
+    requests = re.findall(r"request\('[^']*'\)", message)  # explicit ones count as such, wherever they are written
+    said = re.sub(r"request\('[^']*'\)[;, ]*", "", message).strip()
+    return [*requests, *([action] if action else [])], said
+
+
+def system_text(game: Kitchen, seat: int, version: str, *, talk: bool) -> str:
     """Return role, rules and actions: the same throughout an episode."""
     others = [s for s in range(game.num_seats) if s != seat]
     return templates.fill(
         "kitchen",
-        VERSION,
+        version,
         "system",
         name=game.seat_names[seat],
         partners=" and the ".join(game.seat_names[s] for s in others),
@@ -63,8 +92,9 @@ def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: 
     """Return the current state, the past, a scaffold's note, the last error, and what to answer."""
     return templates.fill(
         "kitchen",
-        VERSION,
+        settings.prompts,
         "user",
+        name=situation.name(situation.seat),
         kitchen=situation.game.render(situation.state, situation.seat),
         past=_past(situation, settings.memory),
         dialogue=[f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t],
@@ -97,6 +127,6 @@ def _actions(situation: Situation) -> list[str]:
 def prompt_messages(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
     """Return the prompt for a situation."""
     return (
-        ChatMessage("system", system_text(situation.game, situation.seat, talk=talk)),
+        ChatMessage("system", system_text(situation.game, situation.seat, settings.prompts, talk=talk)),
         ChatMessage("user", user_text(situation, settings, aside, talk=talk)),
     )

@@ -7,13 +7,13 @@ used is reported to the model, which may correct it once in a step; then the coo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
 from interplay.agents.dialogue import DialogueObservation, Message
-from interplay.agents.llm.kitchen.prompts import PLAN, SILENT_PLAN, VERSION, prompt_messages
-from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
+from interplay.agents.llm.kitchen.prompts import answer_shape, plan_and_speech, prompt_messages
+from interplay.agents.llm.kitchen.situation import Refusal, Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds.registry import scaffold
 from interplay.agents.llm.settings import LLMSettings
@@ -42,7 +42,7 @@ class KitchenSession:
 
     def __init__(self, caller: Caller, settings: LLMSettings):
         self._caller, self._settings = caller, settings
-        caller.template = f"kitchen/{VERSION}"
+        caller.template = f"kitchen/{settings.prompts}"
         self._game: Kitchen = caller.game  # type: ignore[assignment]
         self._seat = caller.seat
         self._talk = settings.dialogue != "silent"
@@ -57,6 +57,7 @@ class KitchenSession:
         self._late: list[Message] = []  # said while settling; heard in the next step
         self._executions: list[Execution] = []
         self._memory: list[SituationEvent] = []
+        self._refusals: list[Refusal] = []
         self._aside: tuple[int, str] = (-1, "")
         self._seen = 0  # the step up to which executions are known
 
@@ -93,6 +94,11 @@ class KitchenSession:
             self._corrected = sight.t
             self._late += await self._think(sight, "correct", feedback=refused)
 
+    def see_refusal(self, seat: int, payload: Mapping[str, Any]) -> None:
+        """Note what the verifier refused to another cook; scaffolds are told."""
+        act = f"{payload['verb']}({payload['object'] or ''})" if payload.get("verb") else "its answer"
+        self._refusals.append(Refusal(t=self._seen, seat=seat, text=f"{act}: {payload['message']}"))
+
     def take_events(self) -> list[TraceEvent]:
         """Return the events since the last call."""
         return self._caller.take_events()
@@ -114,7 +120,8 @@ class KitchenSession:
         problem = reading.error
         if problem is not None:
             self._note_refusal(sight.t, "format", problem)
-        macros, requests, bad = self._read_plan(sight.t, reading.fields["plan"]) if reading.fields else ([], [], None)
+        plan, say = plan_and_speech(reading.fields) if reading.fields else ([], "")
+        macros, requests, bad = self._read_plan(sight.t, plan)
         problem = problem or (bad if not macros and not requests else None)
         if problem is not None:
             if self._corrected != sight.t:
@@ -126,11 +133,10 @@ class KitchenSession:
         if macros or not replying:
             self._queue, self._begun = macros, None
             self._caller.note("plan", macros=[m._asdict() for m in macros])
-        say = (reading.fields or {}).get("say", "") if self._talk else ""
         return self._say(sight.t, turn, say, requests)
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
-        shape = PLAN if self._talk else SILENT_PLAN
+        shape = answer_shape(self._settings, talk=self._talk)
         prompt = prompt_messages(situation, self._settings, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
@@ -148,6 +154,7 @@ class KitchenSession:
             messages=tuple(self._messages),
             executions=tuple(self._executions),
             memory=tuple(self._memory),
+            refusals=tuple(self._refusals),
             feedback=feedback,
         )
 
@@ -200,6 +207,7 @@ class KitchenSession:
             self._begun = macro
             return None
         self._blocked_steps = self._age = 0
+        self._refusals.append(Refusal(t=sight.t, seat=self._seat, text=f"{macro}: {message}"))
         self._memory.append(SituationEvent(t=sight.t, text=f"your {macro} was impossible: {message}"))
         return f"{macro}: {message}"
 

@@ -21,6 +21,15 @@ class SituationEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What the verifier refused to a cook."""
+
+    t: int
+    seat: int
+    text: str  # the act, where it is known, and why
+
+
+@dataclass(frozen=True, kw_only=True)
 class Situation:
     """The moment at which a cook's model is asked."""
 
@@ -30,6 +39,7 @@ class Situation:
     messages: Sequence[Message]  # all sent to or by this cook
     executions: Sequence[Execution]  # all that was done, by anybody
     memory: Sequence[SituationEvent]
+    refusals: Sequence[Refusal] = ()  # to anybody, in order
     feedback: str | None = None  # what was wrong with the last answer or act
 
     @property

@@ -38,7 +38,9 @@ class AdaptiveOrder:
         seat = partner_facts.partner(situation)
         self._learn(situation, seat)
         options = partner_facts.choices(situation, seat)
-        text = f"{situation.game.render(situation.state, situation.seat)}\n\nActions your partner can do next:\n"
+        refused = partner_facts.refused(situation, seat)
+        facts = "\n\nWhat the verifier refused to your partner:\n" + "\n".join(refused) if refused else ""
+        text = f"{situation.game.render(situation.state, situation.seat)}{facts}\n\nActions your partner can do next:\n"
         reading = await caller.ask(
             system_and_user(SYSTEM, text + "\n".join(f"- {option}" for option in options)),
             AnswerShape({"analysis": TEXT, "order_0": options, "order_1": options}),

@@ -14,10 +14,10 @@ from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.metered_calls import Caller
 from interplay.agents.llm.scaffolds import partner_facts
 
-SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far and what your partner has \
-done and said since. Change only what the new evidence speaks to, and carry the rest over as it is. Answer with one \
-JSON object: "analysis", "subgoal" (what the partner is after), "blocked_actions" (what it seems unable to do), \
-"communication_style"."""
+SYSTEM = """You keep a belief about your partner in a kitchen. You get the belief so far, what your partner has done \
+and said since, and what the kitchen's verifier refused to it. Change only what the new evidence speaks to, and carry \
+the rest over as it is. Answer with one JSON object: "analysis", "subgoal" (what the partner is after), \
+"blocked_actions" (what it seems unable to do), "communication_style"."""
 SHAPE = AnswerShape({"analysis": TEXT, "subgoal": TEXT, "blocked_actions": TEXTS, "communication_style": TEXT})
 LAST = 5  # requests over which latency and fulfilment are taken
 
@@ -27,7 +27,7 @@ class Belief:
 
     def __init__(self):
         self._belief: dict[str, Any] = {"subgoal": "unknown", "blocked_actions": [], "communication_style": "unknown"}
-        self._seen: set[str] = set()  # executions and messages already read
+        self._seen: set[str] = set()  # executions, messages and refusals already read
 
     async def aside(self, situation: Situation, caller: Caller) -> str:
         """Update the belief if there is news, and return it as JSON."""
@@ -45,7 +45,8 @@ class Belief:
     def _fresh(self, situation: Situation, seat: int) -> list[str]:
         executed = [f"step {d.t}: did {d.verb} of {d.object}" for d in situation.executions if d.seat == seat]
         said = [f"step {m.t}: said {m.text!r}" for m in situation.messages if m.sender == seat]
-        fresh = [line for line in executed + said if line not in self._seen]
+        blocked = [f"step {r.t}: was refused {r.text}" for r in situation.refusals if r.seat == seat]
+        fresh = [line for line in executed + said + blocked if line not in self._seen]
         self._seen |= set(fresh)
         return fresh
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.games.collab_kitchen.lineage import Execution
-from interplay.games.collab_kitchen.macros import Macro, legal_macros
+from interplay.games.collab_kitchen.macros import legal_macros
 from interplay.games.collab_kitchen.rules import faced
+from interplay.games.registry import capability
 
 
 @dataclass(frozen=True)
@@ -42,23 +43,26 @@ def station(situation: Situation, seat: int) -> str:
 
 
 def requests(situation: Situation, by: int, of: int) -> list[PartnerRequest]:
-    """Return what one cook has asked of another in explicit requests; each execution fulfils one request."""
+    """Return what one cook has asked of another, in words or explicitly; each execution fulfils one request.
+
+    Messages are read by the audit's own reader, which the game declares.
+    """
+    read = capability(situation.sight.game, "request_reader")
     executed = [d for d in situation.executions if d.seat == of]
     asked = []
-    for message in situation.messages:
-        if message.sender != by or message.to not in (None, of):
+    for request in read(situation.game, situation.messages, situation.executions):
+        if request.by != by or request.to not in (None, of):
             continue
-        for unit in message.units:
-            match = next((d for d in executed if d.t >= message.t and _fits(unit, d)), None)
-            if match is not None:
-                executed.remove(match)
-            what = Macro(str(unit["verb"]), unit.get("object"), unit.get("place"))
-            asked.append(PartnerRequest(message.t, str(what), None if match is None else match.t))
+        match = next((d for d in executed if d.t >= request.t and request.fits(d)), None)
+        if match is not None:
+            executed.remove(match)
+        asked.append(PartnerRequest(request.t, str(request.act), None if match is None else match.t))
     return asked
 
 
-def _fits(unit, execution: Execution) -> bool:
-    return unit["verb"] == execution.verb and unit.get("object") in (None, execution.object)
+def refused(situation: Situation, seat: int, last: int = 3) -> list[str]:
+    """Return what the verifier last refused to a cook."""
+    return [f"step {r.t}: {r.text}" for r in situation.refusals if r.seat == seat][-last:]
 
 
 def choices(situation: Situation, seat: int) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ class ProAgent:
 
 
 def partner_state(situation: Situation, seat: int) -> dict[str, str]:
-    """Return role, held object, station, last request and likely sub-goal, from the trace alone."""
+    """Return role, held object, station, last request, likely sub-goal and what was refused, from the trace alone."""
     said = [m for m in situation.messages if m.sender == seat]
     waiting = [a.what for a in partner_facts.requests(situation, situation.seat, seat) if a.done is None]
     return {
@@ -53,4 +53,5 @@ def partner_state(situation: Situation, seat: int) -> dict[str, str]:
         "station": partner_facts.station(situation, seat),
         "last_request": said[-1].text if said else "none",
         "likely_subgoal": waiting[0] if waiting else "unknown",
+        "blocked_actions": "; ".join(partner_facts.refused(situation, seat)) or "none",
     }

@@ -28,7 +28,11 @@ class Scripted:
 
     def answer(self, request: ChatRequest) -> str:
         """Return the answer's text: its fields as JSON."""
-        return json.dumps(self.fill(request), ensure_ascii=False)
+        fields = self.fill(request)
+        wanted = (request.schema or {}).get("properties", {})
+        if "plan" in fields and "action" in wanted:
+            fields = _one_action(fields)
+        return json.dumps({name: fields.get(name, "") for name in wanted or fields}, ensure_ascii=False)
 
     def fill(self, request: ChatRequest) -> dict[str, Any]:
         """Return the fields of the answer; by default the first choice everywhere, and nothing said."""
@@ -38,6 +42,15 @@ class Scripted:
     @staticmethod
     def _first(kind: dict[str, Any]) -> Any:
         return kind["enum"][0] if "enum" in kind else [] if kind["type"] == "array" else ""
+
+
+def _one_action(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a decision as one action, its target and a message, in which the requests of the plan stand."""
+    plan = fields["plan"]
+    act = next((entry for entry in plan if not entry.startswith("request(")), "")
+    said = [entry for entry in plan if entry.startswith("request(")]
+    action, _, target = act.partition("(")
+    return {"action": action, "target": target.removesuffix(")"), "message": " ".join([*said, fields.get("say", "")])}
 
 
 class First(Scripted):

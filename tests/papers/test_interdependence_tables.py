@@ -10,8 +10,8 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.metrics.interdependence import Window
-from interplay.reports import Report
-from interplay.reports.paper_tables import (
+from interplay.papers.interdependence.published import METRICS, PRINTED, SETTINGS, published
+from interplay.papers.interdependence.tables import (
     HandOverCounts,
     best_teams,
     by_channel,
@@ -22,7 +22,7 @@ from interplay.reports.paper_tables import (
     sections,
     summary,
 )
-from interplay.reports.paper_values import METRICS, PRINTED, SETTINGS, published
+from interplay.reports import Report
 from interplay.table import Table
 from interplay.traces import TraceSet
 from tests.reports.report_helpers import Page
@@ -46,6 +46,7 @@ def episode(**changes):
         "layout": "counter_circuit", "agent": "a", "partner": "b", "seat_of_agent": "0", "episode": 0, "index": 0,
         "channel": "counters", "soups": 2, "task_reward": 40.0, "int_cons": 3, "int_non_cons": 1, "looping": 0,
         "irrelevant": 1, "reciprocal": 0, "pct_trig_tot_sub": 50.0, "pct_trig_not_accepted": 25.0,
+        "pct_trig_parked": 10.0, "pct_trig_ignored": 15.0,
     }  # fmt: skip
     return kept | changes
 

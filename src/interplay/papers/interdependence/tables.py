@@ -22,17 +22,19 @@ from interplay.metrics.interdependence.records import (
     CONSTRUCTIVE,
     IRRELEVANT,
     LOOPING,
+    PARKED,
     Interdependence,
     Window,
 )
+from interplay.papers.interdependence.published import CONTRADICTIONS, PARTS, PEARSON, SETTINGS, SOURCE, published
 from interplay.reports.document import Group, Section, TableSection, Text
-from interplay.reports.paper_values import CONTRADICTIONS, PARTS, PEARSON, SETTINGS, SOURCE, published
 from interplay.stats import bootstrap, pearson
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 BY = ("layout", "agent", "partner")
-MEASURED = ("task_reward", "int_cons", "int_non_cons", "pct_trig_tot_sub", "pct_trig_not_accepted")
+OUTCOMES = ("pct_trig_tot_sub", "pct_trig_not_accepted", "pct_trig_parked", "pct_trig_ignored")
+MEASURED = ("task_reward", "int_cons", "int_non_cons", *OUTCOMES)
 SOON = Window("20 steps", 20)
 THIRDS = ("first third", "middle third", "last third")
 
@@ -50,12 +52,15 @@ LABELS = {
     "int_cons_coop_matched": "same soups",
     "pct_trig_tot_sub": "% triggered",
     "pct_trig_not_accepted": "% not accepted",
+    "pct_trig_parked": "% parked",
+    "pct_trig_ignored": "% ignored",
 }
 EXPLAINED = (
     "*Int cons* and *Int non-cons* are constructive and other hand-overs of the team per episode. *Int cons coop* is "
     "the constructive count when both seats follow the joint policy: as it is, and (*same soups*) for as many soups as "
     "the team delivered. *% triggered* is the share of the partner's sub-tasks that put something where the "
-    "agent could take it, *% not accepted* the share of these that the agent never took. Where both seats are of one "
+    "agent could take it, *% not accepted* the share of these that the agent never took: *% parked*, taken back by the "
+    "partner, and *% ignored*, used by nobody. Where both seats are of one "
     "kind, each is agent and partner, and their triggers are added up. Intervals (95 %) are over episodes."
 )
 
@@ -75,11 +80,14 @@ class HandOverCounts:
         return HandOverCounts(self.episodes.where(channel=channel), self.triggers.where(channel=channel))
 
 
-def count_hand_overs(traces: TraceSet, *, partner: str | None = None, channels: str | None = None) -> HandOverCounts:
+def count_hand_overs(
+    traces: TraceSet, *, partner: str | None = None, channels: str | None = "counters"
+) -> HandOverCounts:
     """Counts the hand-overs of every episode.
 
     `partner` is the name of the partner, or a pattern such as `human*`; the others are under test. Teams of one kind
-    (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`, or `each`.
+    (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`, or `each`; by default
+    counters, which the paper's numbers fit.
     """
     episodes: list[Row] = []
     triggers: list[Row] = []
@@ -131,6 +139,7 @@ def _counts(count: Interdependence, team: _Team) -> Row:
     offers = [t for t in count.triggers if t.seat in team.others]
     can = any(count.partners.get(seat) for seat in team.others)
     taken = sum(t.accepted_by in team.seats for t in offers)
+    parked = sum(t.outcome == PARKED for t in offers)
     return {
         "int_cons": kinds[CONSTRUCTIVE],
         "int_non_cons": None if both is None else both - (kinds[CONSTRUCTIVE] or 0),
@@ -138,6 +147,8 @@ def _counts(count: Interdependence, team: _Team) -> Row:
         "reciprocal": None if both is None else sum(k.reciprocal and k.kind == CONSTRUCTIVE for k in count.links),
         "pct_trig_tot_sub": _percent(len(offers), sum(count.subtasks[s] for s in team.others)) if can else None,
         "pct_trig_not_accepted": _percent(len(offers) - taken, len(offers)),
+        "pct_trig_parked": _percent(parked, len(offers)),
+        "pct_trig_ignored": _percent(len(offers) - taken - parked, len(offers)),
     }
 
 

@@ -1,0 +1,37 @@
+"""The houses of the rescue benchmark: fires that spread, horizons that bite, and a certified difficulty.
+
+Made and certified by `difficulty.py`, which says what the classes mean.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class BenchmarkHouse(NamedTuple):
+    """A house with its own horizon.
+
+    Attributes:
+        text: The house; two of its places (?) have a victim.
+        horizon: Steps of an episode.
+        spread: Fires spread every so many steps.
+        hidden: Victims.
+    """
+
+    text: str
+    horizon: int
+    spread: int
+    hidden: int
+
+
+BENCHMARK: dict[str, BenchmarkHouse] = {
+    "required_1": BenchmarkHouse(
+        "#########/#...#?..#/#n.fD...#/#...#..K#/##D###D##/#...#E..#/#...D...#/#..?#F.?#/#########", 66, 30, 2
+    ),
+    "required_2": BenchmarkHouse(
+        "#########/#.n.#...#/#...D...#/#.fE#?..#/##D###D##/#...#..?#/#...D...#/#..?#F.K#/#########", 76, 30, 2
+    ),
+    "helpful_1": BenchmarkHouse(
+        "#########/#...#?..#/#n.fD...#/#...#F.K#/##+###+##/#...#E..#/#...+...#/#..?#F.?#/#########", 72, 30, 2
+    ),
+}

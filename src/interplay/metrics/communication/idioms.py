@@ -1,0 +1,88 @@
+"""Idioms that ask, put into the words that the rules know: `turn on the oven` is `bake in the oven`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from interplay.metrics.communication.words import PARTICIPLES
+
+_UTENSIL_ACTS = {"oven": "bake", "pot": "cook", "blender": "stir"}
+_TURN_ON = "start|turn on|switch on|activate|fire up|power on|run|operate"
+_MODALS = "could|can|should|must|may|needs? to|has to|have to"
+_PREPARED = "|".join(sorted(PARTICIPLES))
+_DOING = r"(?=(?!bring\b)\w+ing\b)"
+
+# Idioms that ask, in the words that the rules know.
+_REWRITES: Sequence[tuple[str, str]] = (
+    (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
+    (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
+    (r"\b(?:pls|plz)\b", "please"),
+    (r"\s&\s", " and "),
+    (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
+    (r"\b(?:be|is|it's) (?:great|good|nice|helpful|best|better|ideal) if you (?:could |can |would )?", "please "),
+    (r"\b(?:any chance|hoping|hope)(?: that)? you (?:could|can|would|will)\b", "please"),
+    (r"\blet's have you\b", "you should"),
+    *((rf"\b(?:{_TURN_ON}) (?:the |up )?{utensil}\d?\b(?! to\b)", f"{verb} in the {utensil}")
+      for utensil, verb in _UTENSIL_ACTS.items()),
+    (r"\b(turn|switch|power|fire) (it|them|that) (?:on|up)\b", r"operate \2"),
+    (r"\b(?:start|activate|run) (it|them)(?! \w+ing\b)", r"operate \1"),
+    (r"\b(?:kick off|set off|launch|get started (?:on|with)|get going (?:on|with))\b", "start"),
+    (r"\bget(?:ting)? the (\w+ing) (?:process |step )?(?:going|started|underway|under way)\b", r"start the \1"),
+    *((rf"\bget(?:ting)? ((?:the|that|this|your) [\w~ ]+?) (?:started|going|\w+ing) in (?:the )?{utensil}\d?\b",
+       rf"start {verb}ing \1 in the {utensil}") for utensil, verb in (("oven", "bak"), ("pot", "cook"))),
+    (rf"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|keep going) (?:on |with |by |and )?{_DOING}",
+     "please start "),
+    (rf"(?<!to )\bcontinue (?:with |by |on )?(?!holding|waiting){_DOING}", "please start "),
+    (rf"\bi(?:'d| would)? (?:suggest|recommend|propose|advise|appreciate) (?:you )?{_DOING}", "please start "),
+    (rf"\bi(?:'d| would| could)? (?:need|want|like|use) (?:your |some |a )?(?:help|assistance|hand) with {_DOING}",
+     "please start "),
+    (rf"(?:^|(?<=, ))mind {_DOING}", "please start "),
+    (r"\b(?:the |our )?(?:next |first |last )?(?:step|thing|move|task)(?: now)? is for you to\b", "you should"),
+    (r"^(?:could|can) (the .+?) (?:go|be put|be placed) (in|into|on|onto)\b", r"please put \1 \2"),
+    (rf"^(.+?) (?:{_MODALS}) be ({_PREPARED})(.*?) by you\b", r"please have \1 \2\3"),
+    (r"\b(?:your (?:next |first )?|next )(?:task|job|step|action)s?(?: is| will be| should be)?:? (?=\w+ing\b)",
+     "please start "),
+    (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
+    (r"\b(?:make sure|be sure|ensure|remember|feel free) to\b", "please"),
+    (r"\b(?:make sure|ensure|be sure) not to\b", "don't"),
+    (r"\b(?:why don't you|why not|how about you|what if you)\b", "please"),
+    (r"\b(?:how|what) about (?=\w+ing\b)", "please start "),
+    (r"(?<!know )\bif you (?:could|would)(?: please)?(?= \w)", "please"),
+    (r"\bit(?:'s| is) (?:now )?time for you to\b", "you should"),
+    (r"\b(?:are you able|is it possible for you|do you mind if you) to\b", "could you"),
+    (r"\bdo you mind\b", "would you mind"),
+    (r"\bat once\b", "now"),
+    (r"\bonce (more|again)\b", "again"),
+    (r"\bafter (?:that|this|which)\b", "then"),
+    (r"^requesting (?:you |that you |the chef |chef |the assistant |assistant )?(?:to )?", "please "),
+    (r"\b(once|when|if) ((?:it's |it is |they're |they are |you're |you are )?"
+     r"(?:done|ready|finished|complete|completed|sliced|cut|chopped|available|free|possible))"
+     r"(?= (?!(?!bring\b)\w+ing\b)\w+ (?:the|it|them)\b)",
+     r"\1 \2,"),
+)  # fmt: skip
+
+
+_CAUSATIVE = re.compile(
+    r"\b(?:(?<=to )|(?<=please )|(?<=^))(?:have|get) "
+    r"((?:both )?(?:the|that|this|those|these|an?)(?: (?!from|on|in|to|at|out|over)[\w~]+){1,5}?) "
+    rf"({_PREPARED})\b"
+)
+_VERBLESS = re.compile(
+    r"^(?:(?:just|now|next|one|an?|the|some|two) )*[\w~ ]+? (?:on|to|at) the (?:shared )?counter(?:top)?\d?,? please$"
+)
+_MAY_I_HAVE = re.compile(r"^(?:can|could|may) (?:i|we) (?:please )?(?:get|have) (?=(?:an?|the|some|one|another)\b)")
+
+
+def in_known_words(sentence: str) -> str:
+    """Return a sentence, in lower case, with its idioms put into words that the rules know."""
+    for pattern, instead in _REWRITES:
+        sentence = re.sub(pattern, instead, sentence)
+    return _CAUSATIVE.sub(lambda m: f"{PARTICIPLES[m[2]]} {m[1].removeprefix('both ')}", sentence)
+
+
+def with_its_verb(sentence: str) -> str:
+    """Return a request that has no verb of its own, `an egg on the counter, please`, with one; others unchanged."""
+    if _MAY_I_HAVE.match(sentence):
+        return _MAY_I_HAVE.sub("please bring ", sentence)
+    return f"please bring {sentence}" if _VERBLESS.match(sentence) else sentence

@@ -1,0 +1,169 @@
+"""Figure 3: training with r_task + alpha * r_teaming, over alpha, beside the same training with r_task alone.
+
+The paper trains FCP, MEP and HSP with alpha .3, paid when a hand-over's soup is delivered, and says that hand-overs
+increase while the task's reward stays the same. Here self-play is trained at several prices, paid at the delivery or
+at the hand-over itself (a loop pays back), through counters and pots, in two kitchens with several seeds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.reports import svg
+from interplay.reports.figures import FigureEstimate, interval_plot
+from interplay.safe_files import lines, read_json
+from interplay.stats import bootstrap
+from interplay.table import Row, Table
+
+CONFIG = "figure3.json"  # the training, beside this file
+PAID_AT = ("delivery", "hand_over")
+LAST = 5  # lines of the log whose mean is the end of training
+MEASURES = ("return", "constructive_counters", "constructive_pots", "handovers_counters", "handovers_pots")
+PUBLISHED = "alpha 0.3, paid at the delivery: hand-overs increase consistently, the task's reward stays the same"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A price of hand-overs in a kitchen."""
+
+    layout: str
+    price: float
+    paid_at: str
+
+    @property
+    def folder(self) -> str:
+        """Where its runs are, in the folder of all."""
+        return f"{self.layout}/{self.paid_at}-{self.price:g}"
+
+
+def conditions(layouts: Sequence[str], prices: Sequence[float]) -> list[Condition]:
+    """Return all conditions; at the price 0 it does not matter when it is paid."""
+    return [
+        Condition(layout, price, at)
+        for layout in layouts
+        for price in prices
+        for at in (PAID_AT if price else PAID_AT[:1])
+    ]
+
+
+def experiment(condition: Condition, *, seeds: int, scale: float, folder: Path) -> Any:
+    """Return the training of a condition."""
+    from interplay.training.config import Experiment
+    from interplay.training.loader import build
+
+    values = json.loads((files("interplay.papers.interdependence") / CONFIG).read_text())
+    values["game"] = {"name": f"overcooked/{condition.layout}"}
+    values["runs"] = seeds
+    values["steps"] = max(values["steps"] * scale, values["envs"] * values["rollout"])
+    values["rewards"] |= {"teaming": condition.price, "teaming_at": condition.paid_at}
+    values["output"] |= {"folder": str(folder / condition.folder)}
+    return build(Experiment, values)
+
+
+def train(condition: Condition, folder: Path, *, seeds: int, scale: float = 1.0) -> None:
+    """Train a condition, or what is missing of it."""
+    from interplay.training.algorithms import train as run
+
+    run(experiment(condition, seeds=seeds, scale=scale, folder=folder))
+
+
+def read(folder: Path, wanted: Sequence[Condition]) -> Table:
+    """Return the end of training of every run: a row for each condition, seed and measure.
+
+    Raises:
+        InterplayError: Nothing was trained there.
+    """
+    rows: list[Row] = []
+    for condition in wanted:
+        where = folder / condition.folder
+        if not (where / "log.jsonl").is_file():
+            continue
+        trained = read_json(where / "manifest.json")["experiment"]["rewards"]
+        if (trained["teaming"], trained["teaming_at"]) != (condition.price, condition.paid_at):
+            raise InterplayError(f"{where}: trained with another price than its name says")
+        last = [json.loads(text) for _, text in lines(where / "log.jsonl")][-LAST:]
+        for measure in MEASURES:
+            for seed, value in enumerate(_ends(last, measure)):
+                about = {"layout": condition.layout, "paid_at": condition.paid_at, "price": condition.price}
+                rows.append({**about, "steps": last[-1]["steps"], "seed": seed, "measure": measure, "value": value})
+    if not rows:
+        raise InterplayError(f"{folder}: no condition was trained here yet; run without --no-train")
+    return Table.of(rows, "End of training")
+
+
+def _ends(log: Sequence[dict[str, Any]], measure: str) -> list[float | None]:
+    """Return the mean of the last lines for each run."""
+    values = np.array([[np.nan if v is None else v for v in line[f"{measure}s"]] for line in log], float)
+    known = ~np.isnan(values)
+    totals = np.where(known, values, 0).sum(axis=0)
+    return [float(t / k) if k else None for t, k in zip(totals, known.sum(axis=0))]
+
+
+def table(ends: Table, *, seed: int = 0) -> Table:
+    """Return a row for each condition: means over seeds with intervals, and the change from the price 0."""
+    rows: list[Row] = []
+    for (layout, at, price), part in ends.groups("layout", "paid_at", "price").items():
+        row: Row = {"layout": layout, "paid_at": "–" if not price else at, "alpha": price}
+        row |= {"steps": part.rows[0]["steps"], "seeds": len(set(part.column("seed")))}
+        for measure in MEASURES:
+            values = [r["value"] for r in part.where(measure=measure) if r["value"] is not None]
+            low = high = None
+            if len(values) > 1:
+                made = bootstrap(
+                    values, {"seed": list(range(len(values)))}, seed=seed, statistic="mean", episodes=False
+                )
+                low, high = made.low, made.high
+            mean = sum(values) / len(values) if values else None
+            row |= {measure: mean, f"{measure}_low": low, f"{measure}_high": high}
+        rows.append(row)
+    rows.sort(key=lambda r: (r["layout"], r["paid_at"], r["alpha"]))
+    return Table.of(rows, f"Hand-overs and returns over the price of a hand-over (published: {PUBLISHED})")
+
+
+def draw(made: Table, measure: str) -> str:
+    """Return one measure over the price as SVG: an interval for each kitchen, price and time of payment."""
+    estimates = [
+        FigureEstimate(
+            f"{r['alpha']:g}" + ("" if not r["alpha"] else f", {r['paid_at'].replace('_', '-')}"),
+            r[measure],
+            r[f"{measure}_low"],
+            r[f"{measure}_high"],
+            r["layout"],
+        )
+        for r in made
+    ]
+    title = f"{measure.replace('_', ' ')} at the end of training, by alpha and when it is paid"
+    return svg.standalone(interval_plot(estimates, title=title))
+
+
+def write(made: Table, folder: Path) -> list[Path]:
+    """Write a drawing of every measure into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for measure in MEASURES:
+        paths.append(folder / f"{measure}.svg")
+        paths[-1].write_text(draw(made, measure))
+    return paths
+
+
+def earlier() -> Table:
+    """Return the end of an earlier run on a GPU: FCP, MEP and HSP with alpha 0 and .3, three seeds, counter circuit.
+
+    Hand-overs are those over counters that end in a soup, in an episode, as means over seeds; paid at the delivery.
+    """
+    data = json.loads((files("interplay.papers.interdependence") / "figure3_earlier.json").read_text())
+    rows: list[Row] = []
+    for name, run in data["runs"].items():
+        returns = np.array(run["returns"][-10:]).mean(axis=0)
+        row: Row = {"method": name.removesuffix("_teaming"), "alpha": run["alpha"], "steps": run["steps"][-1]}
+        row |= {"handovers": float(np.mean(run["handovers"][-10:])), "return": float(returns.mean())}
+        rows.append(row | {"returns_by_seed": ", ".join(f"{r:.0f}" for r in returns)})
+    return Table.of(rows, "An earlier run: the last ten lines of the log (counter circuit, alpha paid at the delivery)")
