@@ -115,7 +115,7 @@ def _regression(rated: Sequence[Row], part: Any, name: str, measure: str, root: 
     groups = groupings(rows, partners=True)
     people = len(set(groups.get("person", ())))
     slopes = [g for g in part.slopes if g in groups and (g != "person" or len(rows) >= SLOPE_RATINGS * people)]
-    more = [f"(0 + slope | {group})" for group in slopes] if part.model == "mixed" else []
+    more = [f"(0 + centred | {group})" for group in slopes] if part.model == "mixed" else []
     formula = " + ".join(["slope", *games_factor(rows), *_random(rows, partners=True), *more])
     where = f'"{part.id}", "{name}", "{measure}"'
     if part.model == "ordinal":
@@ -125,6 +125,7 @@ def _regression(rated: Sequence[Row], part: Any, name: str, measure: str, root: 
             f"keep({where}, made[1], made[4])\n"
         )
     return (
-        f'rows <- read("{file}")\nfit <- lmer(value ~ {formula}, rows)\n'
+        f'rows <- read("{file}"); rows$centred <- rows$slope - mean(rows$slope)\n'
+        f"fit <- lmer(value ~ {formula}, rows)\n"
         f'made <- coef(summary(fit, ddf = "Kenward-Roger"))["slope", ]\nkeep({where}, made[1], made[5])\n'
     )
