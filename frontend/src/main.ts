@@ -5,11 +5,12 @@ import { device, screen } from "./device";
 import { ask } from "./ask";
 import { h, memory } from "./dom";
 import { PAGES } from "./pages";
+import { media } from "./pages/media";
 import type { Shell, Shown } from "./pages/page";
 import { limited } from "./pages/limit";
 import { allLoaded, load } from "./plugins";
 import { study } from "./site";
-import type { Answers, PageView, QuizPage, State } from "./types";
+import type { Answers, ItemTimes, PageView, QuizPage, State } from "./types";
 import { direction, languageName, say, speak } from "./words";
 
 class App implements Shell {
@@ -40,14 +41,16 @@ class App implements Shell {
     else if (told(reply.state.page) !== told(this.state.page)) this.show(reply.state);
   }
 
-  async answer(answers: Answers, timedOut = false): Promise<Record<string, string> | null> {
+  async answer(
+    answers: Answers, timedOut = false, items: Record<string, ItemTimes> = {},
+  ): Promise<Record<string, string> | null> {
     if (this.busy || this.state === null) return null;
     const { id: page } = this.state.page;
     const left = (this.state.page as Partial<QuizPage>).tries_left ?? null;
     this.busy = true;
     this.main.setAttribute("aria-busy", "true");
     try {
-      const more = { ...(timedOut ? { timed_out: true } : {}), ...(this.state.device ? { device: device() } : {}) };
+      const more = { items, ...(timedOut ? { timed_out: true } : {}), ...(this.state.device ? { device: device() } : {}) };
       const reply = await this.api.answer(page, answers, (performance.now() - this.since) / 1000, left, more);
       if (reply.kind === "errors") return reply.errors;
       if (reply.kind === "state" && reply.state.page.id !== page) this.forget(page);
@@ -151,7 +154,8 @@ class App implements Shell {
       this.refuse(500, String(error));
       return;
     }
-    this.main.append(...this.shown.elements);
+    const [text, ...rest] = this.shown.elements;
+    this.main.append(...(text === undefined ? [] : [text]), ...(state.page.media ?? []).map(media), ...rest);
     this.addFrame(state, heading);
     this.shown.opened?.();
     // A page that has no wish of its own starts at its heading, so that screen readers say where one is.

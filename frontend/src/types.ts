@@ -13,12 +13,31 @@ export interface Progress {
   of: number;
 }
 
+/** A picture, a video, a drawing or a board that stands still. */
+export interface MediaView {
+  kind: "image" | "video" | "drawing" | "board";
+  alt: string;
+  src?: string;
+  captions?: string | null;
+  svg?: string;
+  start?: unknown; // of a board: as a game's `Start`
+  view?: unknown;
+}
+
+/** When a question was answered, in seconds since its page was opened, and how often that was changed. */
+export interface ItemTimes {
+  first_s: number | null;
+  last_s: number | null;
+  changes: number;
+}
+
 /** What every page has; those of other packages have more. */
 export interface PageView {
   id: string;
   kind: string;
   title: string;
   text: string; // safe HTML, made by the server
+  media?: MediaView[]; // shown below the text
   scripts?: string[]; // modules that must be loaded first
   left_s?: number | null; // seconds left for this page, where it has a limit
 }
@@ -65,7 +84,7 @@ export interface OptionView {
 /** A question; scales answer 1 to `points`. */
 export interface Question {
   id: string;
-  type: "likert" | "two_sided" | "choice" | "multi" | "number" | "text";
+  type: "likert" | "two_sided" | "choice" | "multi" | "number" | "text" | "slider";
   label: string;
   required?: boolean;
   points?: number | null;
@@ -75,6 +94,9 @@ export interface Question {
   options?: OptionView[] | null;
   min?: number | null;
   max?: number | null;
+  step?: number | null;
+  media?: MediaView | null;
+  when?: unknown[] | null; // asked only while this condition holds
 }
 
 /** Questions. */

@@ -100,6 +100,7 @@ def measure(
     traces: TraceSet | str | os.PathLike[str],
     metrics: Sequence[Any] = ("score",),
     *,
+    engine: str = "local",
     progress: bool = False,
     **options: Any,
 ) -> Table:
@@ -108,7 +109,7 @@ def measure(
 
     trace_set = read_traces(traces)
     with bar("measuring", len(trace_set), show=progress) as advance:
-        return measure_set(trace_set, metrics, progress=advance, **options)
+        return measure_set(trace_set, metrics, progress=advance, engine=engine, **options)
 
 
 def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
@@ -171,6 +172,7 @@ def grade(
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
     progress: bool = False,
 ) -> Graded:
     """Play an agent with every partner of a panel in every seat, and write a report (into a new folder by default).
@@ -190,7 +192,7 @@ def grade(
     chosen = chosen.mixed(world.num_seats) if mixed else chosen
     folder = Path(out) if out is not None else new_folder("grade")
     teams = grading.teams(world, ego, chosen)
-    traces = _record(world, teams, episodes, seed, folder / "traces", "local", None, progress)
+    traces = _record(world, teams, episodes, seed, folder / "traces", engine, None, progress)
     summary = grading.summarise(traces, world, ego, chosen, seed)
     provenance = {"panel": f"{chosen.name} ({chosen.hash(world)})", "seed": seed, "traces": "traces/ beside this file"}
     tables = (summary.overall, summary.partners, summary.cells)
@@ -303,6 +305,7 @@ def compare(
     episodes: int = 20,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    engine: str = "local",
     progress: bool = False,
 ) -> Comparison:
     """Play several agents with every partner of one panel, in every seat, with the same chance for all of them.
@@ -315,6 +318,7 @@ def compare(
         episodes: Episodes for each agent, partner and seat.
         seed: Seeds all chance.
         out: Folder for a report and the traces; None: none are written.
+        engine: Where the games are played: `local`, or `ray`.
         progress: Show a progress bar.
 
     Returns:
@@ -332,7 +336,7 @@ def compare(
     teams = comparing.teams(world, known, chosen)
     folder = None if out is None else Path(out)
     into = None if folder is None else folder / "traces"
-    traces = _record(world, teams, episodes, seed, into, "local", None, progress)
+    traces = _record(world, teams, episodes, seed, into, engine, None, progress)
     comparison = comparing.summarise(traces, world, known, chosen, seed)
     if folder is not None:
         tables = {"agents": comparison.agents, "differences": comparison.differences, "partners": comparison.by_partner}

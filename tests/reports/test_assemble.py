@@ -50,7 +50,7 @@ def test_hand_overs_are_marked_where_they_happened(traces):
 
 
 def test_every_number_of_who_helps_whom_is_measured(traces, tables):
-    rows = interplay.measure(traces, ["interdependence"]).where(window="unlimited")
+    rows = interplay.measure(traces, ["interdependence"], channels="each").where(window="unlimited")
     compared = 0
     for line in tables["who-helps-whom"]:
         mine = rows.where(agents=line["agents"], channel=line["channel"])
@@ -118,7 +118,8 @@ def test_a_set_is_read_replayed_and_measured_once(traces, tmp_path, monkeypatch)
     )
     object.__setattr__(interdependence, "compute", counting("interdependence", interdependence.compute))
     api.report(tmp_path / "set", tmp_path / "r.html")
-    assert calls == {"replayed": 1, "tables": 4, "interdependence": 2}  # once for all, once in detail for those shown
+    # Once for all, once by channel, once in detail for those shown.
+    assert calls == {"replayed": 1, "tables": 4, "interdependence": 3}
 
 
 def test_the_report_tells_who_helps_whom(traces, tmp_path):

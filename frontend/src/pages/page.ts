@@ -1,11 +1,11 @@
 /** What a page gets from the shell, and gives to it. */
 
-import type { Answers } from "../types";
+import type { Answers, ItemTimes } from "../types";
 
 export interface Shell {
   readonly study: string;
   /** Send the answers and go on; gives the server's complaints, by question, when there are any. */
-  answer(answers: Answers): Promise<Record<string, string> | null>;
+  answer(answers: Answers, timedOut?: boolean, items?: Record<string, ItemTimes>): Promise<Record<string, string> | null>;
   /** Ask the server again which page comes now. */
   next(): Promise<void>;
   /** The same, but what is shown stays when the server says nothing new. */

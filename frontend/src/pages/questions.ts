@@ -1,8 +1,9 @@
-/** One question as a field: radio buttons for scales and choices, boxes for several, inputs for numbers and text. */
+/** One question as a field: radio buttons for scales and choices, boxes for several, inputs for numbers and text, sliders. */
 
 import { h } from "../dom";
 import type { Answer, Question } from "../types";
 import { say } from "../words";
+import { slider } from "./slider";
 
 export interface Field {
   question: Question;
@@ -28,6 +29,8 @@ export function ask(question: Question, before: Answer): Field {
       return number(question, before);
     case "text":
       return text(question, before);
+    case "slider":
+      return slider(question, before, heading(question));
   }
 }
 

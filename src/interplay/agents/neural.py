@@ -26,6 +26,7 @@ from interplay.agents.networks import Core, Shape
 from interplay.agents.partner_conditioned import PartnerConditionedNetwork, network_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.registry import GAMES, capability, family_of
 from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
 
 FORMAT, VERSION = "interplay-policy", 1
@@ -45,11 +46,18 @@ class NeuralPolicy(Policy):
     greedy: Bool[Array, ""]
     reads: str = eqx.field(static=True)  # the encoding
     trained_for: str = eqx.field(static=True)  # the game, as `game_key` writes it; "" plays whatever fits
+    any_score: bool = eqx.field(static=True)  # also under other options that only change the score
 
     def __init__(
-        self, core: Core | PartnerConditionedNetwork, reads: str, *, trained_for: str = "", greedy: bool = False
+        self,
+        core: Core | PartnerConditionedNetwork,
+        reads: str,
+        *,
+        trained_for: str = "",
+        greedy: bool = False,
+        any_score: bool = False,
     ):
-        self.core, self.reads, self.trained_for = core, reads, trained_for
+        self.core, self.reads, self.trained_for, self.any_score = core, reads, trained_for, any_score
         self.greedy = jnp.bool_(greedy)
 
     def fingerprint(self) -> Mapping[str, Any]:
@@ -68,10 +76,12 @@ class NeuralPolicy(Policy):
         Raises:
             InterplayError: It was trained for another game, or does not fit the game's observations and actions.
         """
-        if self.trained_for and self.trained_for != game_key(game):
+        if self.trained_for and self.trained_for != game_key(game, any_score=self.any_score):
+            only_score = self.trained_for == game_key(game, any_score=True)
+            remedy = "write any_score:NAME" if only_score else "load it with any_game=True"
             raise InterplayError(
                 f"this policy was trained for {self.trained_for}; the game is {game_key(game)}. "
-                f"Load it with any_game=True to try it all the same"
+                f"To use it all the same, {remedy}"
             )
         if self.reads not in game.encodings:
             known = ", ".join(game.encodings)
@@ -97,9 +107,15 @@ class NeuralPolicy(Policy):
         return after, jnp.where(self.greedy, jnp.argmax(logits), sampled), Info(logits)
 
 
-def game_key(game: Game) -> str:
-    """Return the game that a policy was trained for as text: its id, rules and the options that matter."""
-    return _key(game.id, game.options, game.rules_version)
+def game_key(game: Game, *, any_score: bool = False) -> str:
+    """Return the game that a policy was trained for as text: its id, rules and the options that matter.
+
+    Args:
+        game: The game.
+        any_score: Leave out options that only change the score.
+    """
+    dropped = capability(game, "score_options") if any_score else ()
+    return _key(game.id, {k: v for k, v in game.options.items() if k not in dropped}, game.rules_version)
 
 
 def _key(id: str, options: Mapping[str, Any], rules_version: str) -> str:
@@ -209,6 +225,7 @@ def load(
     *,
     greedy: bool = False,
     any_game: bool = False,
+    any_score: bool = False,
     member: int | None = None,
     unstuck: int | None = None,
 ) -> Agent:
@@ -218,6 +235,7 @@ def load(
         path: A policy's file, or the folder of a training run.
         greedy: Take the likeliest action instead of sampling.
         any_game: Skip the check that the policy was trained for the game.
+        any_score: Let options of the game that only change the score differ from those of the training.
         member: The number of the policy in a run's folder; may be left out if there is one.
         unstuck: Patience of `AntiStuckWrapper` in steps, for policies cloned from people. None: as the file says; 0:
             never.
@@ -237,7 +255,12 @@ def load(
     about, core, _ = read_networks(path)
     game = about["game"]
     trained_for = "" if any_game else trained_for_key(about)
-    policy = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy)
+    if any_score and trained_for:
+        family = about["game"]["id"].partition("/")[0]
+        dropped = family_of(family).score_options if family in GAMES.names() else ()
+        options = {k: v for k, v in about["game"]["options"].items() if k not in dropped}
+        trained_for = _key(about["game"]["id"], options, about["game"]["rules_version"])
+    policy = NeuralPolicy(core, about["encoding"], trained_for=trained_for, greedy=greedy, any_score=any_score)
     config = {"game": game["id"], "greedy": greedy} | {k: v for k, v in about["training"].items() if _is_plain(v)}
     patience = about["training"].get("unstuck", 0) if unstuck is None else unstuck
     if not isinstance(patience, int) or patience < 0:

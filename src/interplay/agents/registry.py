@@ -1,7 +1,7 @@
 """Agents by name.
 
-A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`, or the path of
-a checkpoint. `{layout}` in it is the place for the layout of the game that is played.
+A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`,
+`any_score:NAME`, or the path of a checkpoint. `{layout}` in it is the place for the layout of the game that is played.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from interplay.games.api import Game
 from interplay.registry import Registry
 from interplay.trust import is_reference
 
+PREFIXES = ("greedy:", "any_score:")  # of a registered agent's name
 FOREIGN = (".pt", ".pth", ".pkl", ".pickle", ".onnx")  # files of other frameworks; an Orbax folder has _METADATA
 AGENTS = Registry(
     "agent",
@@ -45,8 +46,9 @@ def agent(name: str, **options: Any) -> Agent:
     """Return the agent of a name.
 
     `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that takes its likeliest
-    actions. A registered thing is either a policy or player (called with the options), or a family: an object with
-    `make(variant, **options)` and `variants()`.
+    actions; `any_score:name` also plays under options that only change the score, such as Hanabi's `bomb`, other than
+    those of its training. A registered thing is either a policy or player (called with the options), or a family: an
+    object with `make(variant, **options)` and `variants()`.
 
     Args:
         name: The agent's name.
@@ -67,6 +69,8 @@ def agent(name: str, **options: Any) -> Agent:
         return sparta(name.removeprefix("sparta:"), **options)
     if name.startswith("greedy:"):
         return _greedy(name.removeprefix("greedy:"), options)
+    if name.startswith("any_score:"):
+        return _any_score(name.removeprefix("any_score:"), options)
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
@@ -82,7 +86,9 @@ def recorded_agent(name: Any) -> Agent:
     Raises:
         InterplayError: Nothing is registered under this name.
     """
-    base = name.removeprefix("greedy:") if isinstance(name, str) else ""
+    base = name if isinstance(name, str) else ""
+    while base.startswith(PREFIXES):
+        base = base.partition(":")[2]
     if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
         raise InterplayError(f"{name!r:.100} is no registered agent; data may name no other")
     return agent(name)
@@ -119,14 +125,23 @@ def _checkpoint(path: str, options: dict[str, Any]) -> Agent:
     if _is_foreign(path) or ({"activation", "encoding"} & set(options)) or is_foreign_safetensors(path):
         return load_foreign(path, **options)
 
-    known = ["greedy", "any_game", "member", "unstuck"]
+    known = ["greedy", "any_game", "any_score", "member", "unstuck"]
     for option in options:
         if option not in known:
             raise UnknownName("option of a checkpoint", option, known)
     return load(path, **options)
 
 
+def _any_score(name: str, options: dict[str, Any]) -> Agent:
+    bare = name.removeprefix("greedy:")
+    trained = bare.startswith("trained/") or is_checkpoint(bare.partition("+")[0])
+    made = agent(name, **options | {"any_score": True}) if trained else agent(name, **options)
+    return replace(made, name=f"any_score:{made.name}")
+
+
 def _greedy(name: str, options: dict[str, Any]) -> Agent:
+    if name.startswith("any_score:"):
+        return agent(f"any_score:greedy:{name.removeprefix('any_score:')}", **options)
     if not name.startswith("trained/") and not is_checkpoint(name.partition("+")[0]):
         raise InterplayError(f"greedy:{name}: only trained policies sample, trained/... or the path of a checkpoint")
     greedy_agent = agent(name, **options | {"greedy": True})

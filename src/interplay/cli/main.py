@@ -96,6 +96,7 @@ COMMANDS = {
         "what interdependence says of ratings, beyond the score",
     ),
     "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study preregister": ("interplay.cli.commands.study_analyse:Preregister", "a study's plan, dated and hashed"),
     "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
     "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
     "study settle": ("interplay.cli.commands.study_admin:Settle", "approve and pay participants at Prolific"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game, is_jax
 from interplay.registry import Registry
+from interplay.rollout.engine import engine_by_name
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
 from interplay.traces import Replay, ReplayBatch, TraceSet, game_of, replay_batches, replays
@@ -145,6 +147,7 @@ def measure(
     metrics: Sequence[str | Metric],
     *,
     progress: Callable[[int], None] | None = None,
+    engine: str = "local",
     **options: Any,
 ) -> Table:
     """Measure a trace set and return a tidy table with one row per value.
@@ -155,6 +158,7 @@ def measure(
         traces: The set.
         metrics: Names of metrics, or metrics.
         progress: Called with the number of episodes after each part is measured.
+        engine: Where the work runs: `local`, or `ray`.
         options: Options of the metrics; each goes to the metrics that declare it.
 
     Raises:
@@ -162,7 +166,7 @@ def measure(
     """
     if len(traces) == 0:
         raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
-    return measure_samples(samples(traces, options), metrics, options, progress)
+    return measure_samples(samples(traces, options), metrics, options, progress, engine)
 
 
 def measure_samples(
@@ -170,6 +174,7 @@ def measure_samples(
     metrics: Sequence[str | Metric],
     options: Mapping[str, Any],
     progress: Callable[[int], None] | None = None,
+    engine: str = "local",
 ) -> Table:
     """Measure samples, which may have been replayed already, and return a tidy table.
 
@@ -178,6 +183,7 @@ def measure_samples(
         metrics: Names of metrics, or metrics.
         options: Options of the metrics.
         progress: Called with the number of episodes after each sample is measured.
+        engine: Where the work runs: `local`, or `ray`.
 
     Raises:
         InterplayError: No metric is named, an option is not known, or one that a metric needs is missing.
@@ -189,11 +195,11 @@ def measure_samples(
     _check_needs(chosen, options)
     rows: list[Row] = []
     computed: list[list[Any]] = [rows if one.finish is None else [] for one in chosen]
-    for sample in parts:
-        for one, into in zip(chosen, computed, strict=True):
-            into.extend(one.compute(sample))
+    for episodes, results in engine_by_name(engine).map(functools.partial(_measure_sample, chosen), parts):
+        for result, into in zip(results, computed, strict=True):
+            into.extend(result)
         if progress:
-            progress(len(sample.numbers))
+            progress(episodes)
     for one, metric_parts in zip(chosen, computed, strict=True):
         if one.finish is not None:
             rows.extend(one.finish(metric_parts, options))
@@ -201,6 +207,10 @@ def measure_samples(
     columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
     describing = tuple(dict.fromkeys(c for one in chosen for c in one.describing))
     return replace(Table.of(rows, "measurements", columns=columns), describing=describing)
+
+
+def _measure_sample(chosen: Sequence[Metric], sample: Sample) -> tuple[int, list[list[Any]]]:
+    return len(sample.numbers), [list(one.compute(sample)) for one in chosen]
 
 
 def samples(traces: TraceSet, options: Mapping[str, Any]) -> Iterator[Sample]:

@@ -60,19 +60,35 @@ def _matrix(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
 
 
 def _relations(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
-    """An agent's self-play, intra- and inter-algorithm scores; null for what the set has no games of."""
-    agents: dict[tuple, dict[str, CrossplaySums]] = {}
+    """An agent's self-play, intra- and inter-algorithm scores; null for what the set has no games of.
+
+    With other algorithms, each of them counts the same, however many of its runs are in the set.
+    """
+    agents: dict[tuple, dict[str, dict[tuple[str, ...], CrossplaySums]]] = {}
     for of, sums in teams.items():
         for own in dict.fromkeys(of.seats):
             # A team counts once for an agent, however many of its seats the agent takes.
             relations = {of.relation(s) for s, w in enumerate(of.seats) if w == own}
+            others = tuple(sorted({w.algorithm for w in of.seats} - {own.algorithm}))
             mine = agents.setdefault((of.game, of.options, own), {})
             for relation in relations:
-                mine[relation] = mine[relation] + sums if relation in mine else sums
+                by_algorithm = mine.setdefault(relation, {})
+                by_algorithm[others] = by_algorithm[others] + sums if others in by_algorithm else sums
     for (game, options, own), mine in agents.items():
         about = Pair(game, options, own, "", "").about() | {"partner": None}
         for relation in (SELF, INTRA, INTER, *([MIXED] if MIXED in mine else [])):
-            yield from _rows({**about, "relation": relation, "over": "games"}, mine.get(relation), relation)
+            row = {**about, "relation": relation, "over": "games", "algorithms": len(mine.get(relation, ()))}
+            yield from _rows(row, _balanced(list(mine.get(relation, {}).values())), relation)
+
+
+def _balanced(parts: Sequence[CrossplaySums]) -> CrossplaySums | None:
+    """Sums in which every part has the weight of the same number of games; None of no parts."""
+    if not parts:
+        return None
+    games = sum(part.games for part in parts)
+    share = games / len(parts)
+    totals = (sum(getattr(part, name) * share / part.games for part in parts) for name in CrossplaySums._fields[1:])
+    return CrossplaySums(games, *totals)
 
 
 def _rows(about: Row, sums: CrossplaySums | None, name: str) -> Iterator[Row]:
@@ -96,7 +112,7 @@ CROSSPLAY = Metric(
     doc="mean scores and lengths of every pairing over all seatings, and each agent's self-play, intra-algorithm and "
     "inter-algorithm cross-play score (an agent's config may name its `algorithm`)",
     compute=compute,
-    describing=("sd", "games"),
+    describing=("sd", "games", "algorithms"),
     finish=finish,
     direction="higher",
     unit="points",

@@ -1,7 +1,8 @@
 """Who played with whom: what metrics over many episodes group by.
 
-An agent's `config` may name the `algorithm` that made it, such as {"algorithm": "ippo", "seed": 3}; agents of one
-algorithm that differ in anything else are its independent runs. Without it an agent is an algorithm of its own.
+An agent's `config` may name the `algorithm` that made it, such as {"algorithm": "ippo", "seed": 3}. Agents of one
+algorithm and the same settings are its independent runs; another setting, such as another weight of a loss, makes
+another algorithm (`hdr, hold=0.2`). Without a name an agent is an algorithm of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from interplay.rollout.episode import Episode
 from interplay.table import Row
 
 SELF, INTRA, INTER, MIXED = "self_play", "intra_xp", "inter_xp", "mixed"
+
+# What tells runs of one algorithm apart, and is no setting of it.
+OF_A_RUN = {
+    "algorithm", "game", "greedy", "seed", "run", "learner", "steps", "return", "clone", "unstuck", "member",
+    "snapshot",
+}  # fmt: skip
 
 PAIRING, MEAN, POOLED = "pairing", "mean of pairings", "all games"
 
@@ -51,7 +58,11 @@ class TeamGroup(NamedTuple):
 
 def agent_key(identity: Identity) -> AgentKey:
     """Return an agent as tables know it."""
-    return AgentKey(identity.name, identity.hash, str(identity.config.get("algorithm", identity.name)))
+    algorithm = identity.config.get("algorithm")
+    if algorithm is None:
+        return AgentKey(identity.name, identity.hash, identity.name)
+    settings = [f"{name}={value}" for name, value in sorted(identity.config.items()) if name not in OF_A_RUN]
+    return AgentKey(identity.name, identity.hash, ", ".join([str(algorithm), *settings]))
 
 
 def team(episode: Episode) -> TeamGroup:

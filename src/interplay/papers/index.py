@@ -171,7 +171,36 @@ PAPERS = {
             "figure3": PaperResult(f"{_LLM}:LLMFigure3", "outcomes of requests; success, waste and uptake", _STUDY),
         },
     ),
-    "preference": Paper("objective metrics of human preference (Hanabi)", {}),
+    "preference": Paper(
+        "objective metrics of human preference (Hanabi)",
+        {
+            "table3": PaperResult(
+                "interplay.cli.commands.paper_preference:Table3",
+                "objective metrics of the agents, published values beside ours",
+                "interplay-agents; minutes to hours by the number of games",
+            ),
+            "table5": PaperResult(
+                "interplay.cli.commands.paper_preference:Table5",
+                "ratings on each metric, with and without RandomBot",
+                "interplay-agents; a study, or simulated people",
+            ),
+            "figures": PaperResult(
+                "interplay.cli.commands.paper_preference:Figures",
+                "Figures 1 to 11 and Table 5 on one page",
+                "interplay-agents; a study, or simulated people",
+            ),
+            "g2": PaperResult(
+                "interplay.cli.commands.paper_preference:G2Senses",
+                "which sense of G2 fits the published column",
+                "interplay-agents",
+            ),
+            "humans": PaperResult(
+                "interplay.cli.commands.paper_preference:Humans",
+                "the same questions to 239 people and three AIs of 2017",
+                "the data set HanabiData",
+            ),
+        },
+    ),
 }
 
 

@@ -12,12 +12,7 @@ from interplay.reports.document import Columns, Figure, Group, Section, TableSec
 from interplay.stats import linear_fit, pearson
 from interplay.table import Row, Table
 
-KINDS = {
-    "constructive": "constructive",
-    "constructive_per_goal": "a goal",
-    "looping": "looping",
-    "irrelevant": "irrelevant",
-}
+KINDS = ("constructive", "constructive_per_goal", "looping", "irrelevant")
 MOST_GROUPS = 6  # teams told apart by colour in the scatter
 
 HELP_TEXT = (
@@ -25,7 +20,7 @@ HELP_TEXT = (
     "**constructive** if it ended in the goal and did not go in a circle, **looping** if it came back or was there "
     "before, **irrelevant** otherwise. *Triggers* are things put within a teammate's reach: *accepted* ones a teammate "
     "used, *parked* ones their giver took back, *ignored* ones nobody used. The table counts each channel apart, and "
-    "all together; *a goal* is for each soup delivered or victim treated."
+    "all together; *per goal* is for each soup delivered or victim treated."
 )
 
 
@@ -98,9 +93,9 @@ def _by_team(rows: Table) -> Table:
     made: list[Row] = []
     for (game, agents, channel), part in rows.where(window="unlimited").groups("game", "agents", "channel").items():
         line: Row = {"game": game, "agents": agents, "channel": channel}
-        for kind, label in KINDS.items():
+        for kind in KINDS:
             for (giver, receiver), links in part.where(metric=kind).groups("giver", "receiver").items():
-                line[f"{label} {giver} → {receiver}"] = _mean(links)
+                line[f"{kind} {giver} → {receiver}"] = _mean(links)
         for metric in ("triggers", *OUTCOMES):
             for (seat,), values in part.where(metric=metric).groups("seat").items():
                 line[f"{metric}, seat {seat}"] = _mean(values)

@@ -71,14 +71,14 @@ class CompiledRollout(NamedTuple):
 
 
 def rollout(
-    game: Game, teams: Sequence[Team], episodes: int, seed: int, batch: int, progress: Progress | None = None
+    game: Game, teams: Sequence[Team], numbers: range, seed: int, batch: int, progress: Progress | None = None
 ) -> Iterator[Episode]:
     """Play episodes of a JAX game.
 
     Args:
         game: A game of pure JAX functions.
         teams: Who plays.
-        episodes: How many episodes each team plays.
+        numbers: The numbers of the episodes that each team plays.
         seed: Seeds all chance; results depend on it, the team and the episode's number, not on batches.
         batch: How many environments step together at the most.
         progress: Called with the number of episodes that have just ended.
@@ -88,13 +88,14 @@ def rollout(
     """
     for first_team in range(0, len(teams), batch):
         part = teams[first_team : first_team + batch]
+        episodes = len(numbers)
         chunks = max(1, -(-len(part) * episodes // batch))
         size = -(-episodes // chunks)  # episodes of every team that are played together
         by_team: list[list[Episode]] = [[] for _ in part]
         for first in range(0, episodes, size):
             envs = [team for team in part for _ in range(size)]
             # The last group may overrun: its spare episodes are played, so that shapes stay, and dropped.
-            indices = [first + i for _ in part for i in range(size)]
+            indices = [numbers.start + first + i for _ in part for i in range(size)]
             played = _play(game, envs, indices, seed)
             for number in range(len(part)):
                 by_team[number] += played[number * size : number * size + min(size, episodes - first)]

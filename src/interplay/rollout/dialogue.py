@@ -45,21 +45,21 @@ def anyone_talks(game: Game, teams: Iterable[Team]) -> bool:
 
 
 def rollout(
-    game: Game, teams: Sequence[Team], episodes: int, seed: int, progress: Progress | None = None
+    game: Game, teams: Sequence[Team], numbers: range, seed: int, progress: Progress | None = None
 ) -> Iterator[Episode]:
-    """Play episodes with talk, many at once, since models are slow."""
-    jobs = [DialogueJob(game, team, seed, index) for team in teams for index in range(episodes)]
-    numbers = {id(job): number for number, job in enumerate(jobs)}
+    """Play the episodes of these numbers with talk, many at once, since models are slow."""
+    jobs = [DialogueJob(game, team, seed, index) for team in teams for index in numbers]
+    places = {id(job): place for place, job in enumerate(jobs)}
     played: dict[int, Episode] = {}
 
     def ended(job: DialogueJob, episode: Episode) -> bool:
-        played[numbers[id(job)]] = episode
+        played[places[id(job)]] = episode
         if progress:
             progress(1)
         return True
 
     play_jobs(jobs, ended)
-    return iter([played[number] for number in range(len(jobs))])
+    return iter([played[place] for place in range(len(jobs))])
 
 
 def play_jobs(

@@ -20,11 +20,11 @@ from interplay.rollout.teams import Team
 
 
 def rollout(
-    game: Game, teams: Sequence[Team], episodes: int, seed: int, progress: Progress | None = None
+    game: Game, teams: Sequence[Team], numbers: range, seed: int, progress: Progress | None = None
 ) -> Iterator[Episode]:
-    """Play episodes of a Python game, each team its own."""
+    """Play the episodes of these numbers of a Python game, each team its own."""
     for team in teams:
-        for index in range(episodes):
+        for index in numbers:
             yield event_loop.run(play_episode(game, team, seed, index))
             if progress:
                 progress(1)

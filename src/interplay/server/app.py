@@ -34,7 +34,8 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
 }
-PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " \
+PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; media-src 'self'; " \
+    "connect-src 'self'; " \
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"  # fmt: skip
 
 Lifespan = Callable[[], Any]  # gives an async context manager

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
+from interplay.table import Row, Table
+
+# Columns of plain p values; those of corrected ones end in _holm, _bonferroni or _all.
+PLAIN_P = ("p", "p_within", "p_ordinal", "p_agents", "p_mixed", "p_wilcoxon", "p_equivalent", "p_not_worse")
 
 
 def bonferroni(p: Any, *, tests: int | None = None) -> np.ndarray:
@@ -36,6 +41,38 @@ def holm(p: Any, *, tests: int | None = None) -> np.ndarray:
     order = np.argsort(values[here], kind="stable")
     stepped = np.maximum.accumulate(values[here][order] * (count - np.arange(len(order))))
     return _fill(values, here, _restore(np.minimum(stepped, 1.0), order))
+
+
+def over_everything(tables: Mapping[str, Table]) -> tuple[dict[str, Table], int]:
+    """Return tables with `p_all` beside p: Holm's correction over every plain p value in any of them.
+
+    Whoever reads all tables and picks the smallest p is protected by it, whichever column it stands in.
+
+    Args:
+        tables: By name. Columns of `PLAIN_P` hold p values; null is no test.
+
+    Returns:
+        The tables, and how many tests they hold.
+    """
+    places = [
+        (name, row, column)
+        for name, table in tables.items()
+        for column in PLAIN_P
+        if column in table.columns
+        for row in range(len(table))
+        if isinstance(table.rows[row].get(column), float) and not np.isnan(table.rows[row][column])
+    ]
+    if not places:
+        return dict(tables), 0
+    adjusted = holm([tables[name].rows[row][column] for name, row, column in places])
+    new: dict[str, list[Row]] = {name: [dict(row) for row in table] for name, table in tables.items()}
+    for (name, row, column), value in zip(places, adjusted, strict=True):
+        new[name][row]["p_all" if column == "p" else f"{column}_all"] = float(value)
+    made = {}
+    for name, table in tables.items():
+        more = dict.fromkeys(key for row in new[name] for key in row if key not in table.columns)
+        made[name] = Table.of(new[name], table.title, columns=[*table.columns, *more]) if more else table
+    return made, len(places)
 
 
 def benjamini_hochberg(p: Any) -> np.ndarray:

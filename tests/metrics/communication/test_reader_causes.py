@@ -148,8 +148,8 @@ CAUSES = {
         Please wait for the baking process to complete. ->
         Wait for the egg to cook. ->
         Please wait 3 timesteps for the soup to finish cooking. ->
-        A: Start cooking once the egg is in the pot. -> cook()
-        A: You can start the cooking now, the corn is in the pot. -> cook()
+        A: Start cooking once the egg is in the pot. -> cook(egg)
+        A: You can start the cooking now, the corn is in the pot. -> cook(corn)
         The cooking process will take 3 timesteps. ->
         Perform the cut action on the carrot. -> cut(carrot)
         A: Please cook the boiled egg in the pot. -> cook(egg, pot)

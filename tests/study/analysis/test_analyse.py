@@ -23,9 +23,11 @@ from tests.study.analysis.synthetic import Truth, synthetic
 
 STUDIES = Path(__file__).parents[3] / "studies"
 LIKED = {
-    "hanabi_preference": {"random": 2.0, "simple": 3.5, "value": 4.0, "holmes": 4.2, "smart": 5.5},
+    "hanabi_preference": {"random": 2.0, "obl1": 3.5, "obl2": 4.0, "holmes": 4.2, "op": 4.6, "smart": 5.5},
     "overcooked_interdependence": {"method_a": 3.4, "method_b": 3.2, "method_c": 2.8, "method_d": 3.0},
-    "overcooked_ranking": {f"agent_{c}": 4 - 0.5 * i for i, c in enumerate("abcdefg")},
+    "overcooked_ranking": {
+        name: 4 - 0.5 * i for i, name in enumerate(("sp", "e3t", "fcp", "mep", "trajedi", "hsp", "cole"))
+    },
 }
 
 

@@ -92,6 +92,8 @@ def test_a_form_by_mouse(visit, mock):
     page.select_option("#q-q7", label="Region 0")
     page.click("button[type=submit]")
     ended(page)
+    items = mock.answers[0].pop("items")
+    assert {name: times["changes"] for name, times in items.items()} == dict.fromkeys(mock.answers[0]["answers"], 1)
     assert mock.answers[0] == {
         "page": "form-1", "seconds": mock.answers[0]["seconds"],
         "answers": {"q1": 5, "q2": 6, "q3": "often", "q4": ["cooking"], "q5": 31, "q6": "fine", "q7": 0},

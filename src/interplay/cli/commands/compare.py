@@ -37,6 +37,8 @@ class Compare:
     """Folder for a report and the traces."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -55,6 +57,7 @@ class Compare:
             episodes=self.episodes,
             seed=self.seed,
             out=self.out,
+            engine=self.engine,
             progress=True,
         )
         extra = {"agents": compared.agents.rows, "partners": compared.by_partner.rows}

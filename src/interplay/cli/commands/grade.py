@@ -39,6 +39,8 @@ class GradeCommand:
     """Folder for report and traces; by default a new one under out/."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -61,6 +63,7 @@ class GradeCommand:
             episodes=self.episodes,
             seed=self.seed,
             out=self.out,
+            engine=self.engine,
             progress=True,
         )
         standing = graded.grade.standing

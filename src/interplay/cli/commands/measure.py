@@ -35,6 +35,8 @@ class Measure:
     """Also write the table to this file: .csv, .json or .parquet."""
     csv: Path | None = None
     """The same, as it was called before."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -43,7 +45,7 @@ class Measure:
         from interplay import api
 
         metric_options: dict[str, Any] = options(self.options) | ({"detail": True} if self.detail else {})
-        table = api.measure(self.traces, self.metrics, progress=True, **metric_options)
+        table = api.measure(self.traces, self.metrics, engine=self.engine, progress=True, **metric_options)
         if self.mean and not self.detail:
             table = api.mean_over_episodes(table)
         if self.csv:

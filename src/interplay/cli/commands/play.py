@@ -36,6 +36,8 @@ class PlayCommand:
     """Folder for the traces; none are kept without it."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -44,7 +46,9 @@ class PlayCommand:
         from interplay import api
 
         game = api.make(self.game, **options(self.options))
-        traces = api.play(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
+        traces = api.play(
+            game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, engine=self.engine, progress=True
+        )
         measured = api.measured_traces(traces)
         scores = api.team_scores(measured, seed=self.seed)
         show(scores, json=self.json, out=str(self.out) if self.out else None)
@@ -77,6 +81,8 @@ class Crossplay:
     """Where to write an HTML report."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
     json: bool = False
     """Print one JSON object."""
 
@@ -85,7 +91,9 @@ class Crossplay:
         from interplay import api
 
         game = api.make(self.game, **options(self.options))
-        traces = api.crossplay(game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, progress=True)
+        traces = api.crossplay(
+            game, self.agents, episodes=self.episodes, seed=self.seed, out=self.out, engine=self.engine, progress=True
+        )
         measured, written = api.measured_traces(traces), None
         if self.report:
             report, scores = api.report_with_scores(measured, self.report, seed=self.seed)

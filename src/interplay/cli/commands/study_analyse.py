@@ -24,6 +24,7 @@ class Analyse:
     Examples:
       interplay study analyse hanabi_preference.db
       interplay study analyse hanabi_preference.db --without random --out report.html
+      interplay study analyse hanabi_preference.db --preregistration plan.json --r repeat/
       interplay study analyse exported/ --study studies/overcooked_ranking.yaml --objective br_prox.csv --json
     """
 
@@ -36,7 +37,11 @@ class Analyse:
     without: tuple[str, ...] = ()
     """Partners to leave out in a second pass, by their names in the study."""
     objective: Path | None = None
-    """Measures of the partners from elsewhere: CSV, or what interplay brprox --json printed."""
+    """Measures of the partners from elsewhere: CSV, what interplay brprox --json printed, or a pool's hanabi/pool."""
+    preregistration: Path | None = None
+    """A plan of `interplay study preregister`: where the analysis departs from it is told."""
+    r: Path | None = None
+    """Write an R script into this folder that repeats the mixed models, with the rows that it reads."""
     out: Path | None = None
     """Write a page with figures here."""
     seed: int = 0
@@ -49,7 +54,9 @@ class Analyse:
         from interplay.cli.commands.study import _needs_server
 
         _needs_server()
+        from interplay.study.analysis import preregistration
         from interplay.study.analysis.page import report, screen_tables
+        from interplay.study.analysis.r_script import write_r_script
         from interplay.study.analysis.run import analyse
         from interplay.study.analysis.sources import read_measures, read_records
         from interplay.study.protocol.reading import load
@@ -57,8 +64,10 @@ class Analyse:
         protocol = load(self.study) if self.study else None
         records = read_records(self.source, self.name or (protocol.name if protocol else None))
         objective = read_measures(self.objective) if self.objective else None
+        registered = preregistration.read(self.preregistration) if self.preregistration else None
         analysis = analyse(
-            records, study=protocol, without=self.without, objective=objective, seed=self.seed,
+            records, study=protocol, without=self.without, objective=objective, preregistration=registered,
+            seed=self.seed,
             progress=lambda what: note(f"{what} ..."),
         )  # fmt: skip
         for message in analysis.notes:
@@ -75,8 +84,45 @@ class Analyse:
                     print(f"({message})")
                 for table in screen_tables(result):
                     show(table, json=False)
+        if self.r is not None:
+            note(f"R script: {write_r_script(analysis.data, analysis.plan, self.r)}")
         if self.out is not None:
             note(f"report: {report(analysis, source=Path(self.source).name, seed=self.seed).write(self.out)}")
+
+
+@dataclass(frozen=True)
+class Preregister:
+    """Write a study's plan before anyone takes part: analyses, exclusion rules, hypotheses, number of people.
+
+    The file bears its date and a SHA-256 of all that it says. `interplay study analyse --preregistration` refuses it if
+    it was changed, and tells where an analysis departs from it.
+
+    Examples:
+      interplay study preregister hanabi_preference --people 240 --out plan.json
+      interplay study preregister study.yaml --people 60 --hypothesis "smart is rated above random" --out plan.json
+    """
+
+    study: Annotated[str, tyro.conf.Positional]
+    """A study file, or the name of one that comes with interplay."""
+    people: int
+    """How many people are to be analysed."""
+    out: Path
+    """The new file; nothing is overwritten."""
+    hypothesis: tuple[str, ...] = ()
+    """What is expected, in words."""
+    stopping: str = ""
+    """When recruiting ends, if not with that number of people."""
+
+    def run(self) -> None:
+        """Write the plan and print its hash."""
+        from interplay.study.analysis import preregistration
+        from interplay.study.protocol.reading import load
+
+        content = preregistration.make(
+            load(self.study), people=self.people, hypotheses=self.hypothesis, stopping=self.stopping
+        )
+        path = preregistration.write(content, self.out)
+        print(f"{path}: {len(content['plan'])} analyses, {content['created']}, SHA-256 {content['sha256']}")
 
 
 @dataclass(frozen=True)

@@ -18,5 +18,6 @@ FAMILY = GameFamily(
         "hanabi/outer",
         "random",
     ),
+    score_options=("bomb",),
     browser_view="interplay.study.live.browser_views:HANABI",
 )

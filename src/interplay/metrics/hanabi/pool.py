@@ -161,3 +161,18 @@ def wide(table: Table, *, bomb: str = "keep", known: str = "public", messages: s
             row[f"{column}_sd"] = matching.rows[0]["sd"] if matching.rows else None
         rows.append(row)
     return Table.of(rows, f"Objective metrics (bomb: {bomb}, known: {known}, messages: {messages})")
+
+
+def measures(table: Table, *, bomb: str = "keep", known: str = "public") -> Table:
+    """Return a pool's metrics as `interplay study analyse --objective` reads them: agent, measure, value.
+
+    IC is the corrected estimate, `pool_ic_plug_in` the uncorrected one; scores keep points after the third bomb unless
+    `bomb` says otherwise.
+    """
+    rows = []
+    for row in wide(table, bomb=bomb, known=known):
+        for column in COLUMNS:
+            if row[column] is not None:
+                name = {"ic": "ic_plug_in", "ic_corrected": "ic"}.get(column, column)
+                rows.append({"agent": row["agent"], "measure": f"pool_{name}", "value": row[column]})
+    return Table.of(rows, f"Metrics of a pool (bomb: {bomb}, known: {known})")

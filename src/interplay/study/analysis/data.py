@@ -148,6 +148,9 @@ class Data:
         """Return the least and the largest value of a rating; None for a question without a scale."""
         if name in self.sums:
             return 0.0, float(sum(self.points(q) - 1 for q in self.sums[name].of))
+        question = self.questions[name]
+        if question.type == "slider" and question.min is not None and question.max is not None:
+            return question.min, question.max
         return (1.0, float(self.points(name))) if self.points(name) else None
 
     def middle(self, name: str) -> float | None:

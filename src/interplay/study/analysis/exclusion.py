@@ -41,7 +41,7 @@ def sort_people(data: Data, rule: Exclude | None) -> Data:
         on_scales = [row for row in mine if row["question"] in scaled]
         # Those who did not finish have this one reason, by which they are counted.
         why = _unfinished(person, rule) or [
-            *_attention(mine, rule), *_haste(on_scales, rule), *_sameness(on_scales, rule),
+            *_attention(mine, rule), *_checks(data, mine, rule), *_haste(on_scales, rule), *_sameness(on_scales, rule),
         ]  # fmt: skip
         rows.append({**person, "included": not why, "why": "; ".join(why) or None})
     kept = data.of_people(row["person"] for row in rows if row["included"])
@@ -67,6 +67,16 @@ def _attention(answers: Sequence[Row], rule: Exclude) -> list[str]:
         elif wrong := [value for value in values if str(value) != str(right)]:
             reasons.append(f"attention: {question} answered {wrong[0]!r}, not {right!r}")
     return reasons
+
+
+def _checks(data: Data, answers: Sequence[Row], rule: Exclude) -> list[str]:
+    if rule.failed_checks is None:
+        return []
+    checks = {q.id: q.attention for q in data.questions.values() if q.attention is not None}
+    failed = [
+        row["question"] for row in answers if row["question"] in checks and row["value"] != checks[row["question"]]
+    ]
+    return [f"{len(failed)} attention checks failed"] if len(failed) > rule.failed_checks else []
 
 
 def _haste(on_scales: Sequence[Row], rule: Exclude) -> list[str]:

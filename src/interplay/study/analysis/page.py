@@ -15,7 +15,8 @@ LABELS = {
     "p_holm": "p (Holm)", "p_within": "p within", "p_within_holm": "p within (Holm)", "p_wilcoxon": "p (Wilcoxon)",
     "w": "W", "chi2": "χ²", "d": "d", "dz": "dz", "p_bonferroni": "p corrected", "p_agents": "p over agents",
     "per_100_moves": "per 100 moves", "f": "F", "bf10": "Bayes factor", "p_equivalent": "p equivalent",
-    "p_not_worse": "p not worse", "df_within": "df within",
+    "p_not_worse": "p not worse", "p_all": "p (all)", "p_within_all": "p within (all)",
+    "p_wilcoxon_all": "p Wilcoxon (all)", "p_agents_all": "p over agents (all)", "df_within": "df within",
 }  # fmt: skip
 P_DIGITS = 4
 

@@ -43,6 +43,7 @@ class Exclude(_Analysis):
 
     kind: Literal["exclude"]
     attention: dict[Name, str | int] = {}  # question -> what those answer who read it
+    failed_checks: int | None = Field(default=None, ge=0)  # whoever failed more of the file's attention checks
     least_seconds: float | None = Field(default=None, gt=0)  # the middle time for a form with scales
     same_answers: bool = False  # whoever gave one and the same answer on every scale
     unfinished: Literal["out", "in"] = "out"
@@ -190,14 +191,16 @@ def _check(protocol: Any, part: Any, asked: Mapping[str, Any], scales: set[str])
         case "scale":
             _all_of(part.of, asked, ("likert", "two_sided"))
         case "ratings" | "one_sample" | "paired" | "regression" | "familiarity":
-            _all_of([name for name in part.of if name not in scales], asked, ("likert", "two_sided", "number"))
+            _all_of(
+                [name for name in part.of if name not in scales], asked, ("likert", "two_sided", "number", "slider")
+            )
         case "ranks":
             _known(part.page, {page.id for page in pages(protocol) if page.kind == "ranking"}, "ranking page")
         case "clicks":
             _known(part.flag, {flag.id for page in pages(protocol) for flag in getattr(page, "flags", ())}, "flag")
     if part.kind == "familiarity":
         _known(part.by, asked, "question")
-        if part.split is not None and asked[part.by].type not in ("likert", "two_sided", "number"):
+        if part.split is not None and asked[part.by].type not in ("likert", "two_sided", "number", "slider"):
             raise ValueError(f"split: {part.by!r} has no numbers to split")
     levels = {"game": protocol.games, "partner": protocol.partners}
     for factor, names in ((getattr(part, "by", None), "only"), (getattr(part, "factor", None), "levels")):
@@ -242,7 +245,9 @@ def questions(protocol: Any) -> Iterator[Any]:
 
 def default_plan(protocol: Any) -> tuple[Any, ...]:
     """Return the usual analyses, for a study whose file names none."""
-    rated = tuple(dict.fromkeys(q.id for q in _rated(protocol) if q.type == "likert"))
+    rated = tuple(
+        dict.fromkeys(q.id for q in _rated(protocol) if q.type in ("likert", "slider") and q.attention is None)
+    )
     sided = tuple(dict.fromkeys(q.id for q in questions(protocol) if q.type == "two_sided"))
     parts: list[Any] = []
     if rated:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+from interplay.stats.multiplicity import over_everything
 from interplay.study.analysis.clicks import click
 from interplay.study.analysis.data import Data, gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
@@ -15,6 +16,7 @@ from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import MEASURES, default_plan
 from interplay.study.analysis.preferences import prefer
+from interplay.study.analysis.preregistration import departures
 from interplay.study.analysis.ranks import rank
 from interplay.study.analysis.ratings import one_sample, paired, rate, reliability
 from interplay.study.analysis.regress import regress
@@ -34,6 +36,8 @@ class Findings:
     results: tuple[AnalysisResult, ...]  # the first says who is in
     without: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    tests: int = 0  # all that are on the page
+    plan: tuple[Any, ...] = ()  # the analyses that were run
 
     @property
     def table(self) -> Table:
@@ -53,6 +57,7 @@ def analyse(
     study: Protocol | None = None,
     without: Sequence[str] = (),
     objective: Table | None = None,
+    preregistration: Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda what: None,
 ) -> Findings:
@@ -63,6 +68,7 @@ def analyse(
         study: The file whose analyses are run; None for the file as it was when people took part.
         without: Partners without which every analysis is repeated, as if they had not been met.
         objective: Measures of agents from elsewhere: agent, measure, value, and game where they belong to one.
+        preregistration: The plan that the analysis is checked against (`preregistration.read`).
         seed: Seed of resampling.
         progress: Called with the title of each analysis.
 
@@ -93,13 +99,40 @@ def analyse(
         samples[f"without {', '.join(without)}"] = data.without(without)
     measured = Measured(data)
     results = [_people(data, sums, seed)]
+    if preregistration is not None:
+        extra = [*(f"--without {name}" for name in without), *(["--objective"] if objective is not None else [])]
+        results.append(_departures(preregistration, records, plan, data, extra))
     for part in plan:
         if part.kind in ("exclude", "scale"):
             continue
         progress(part.title or part.id)
         made = {name: _analyse_part(sample, part, measured, objective, seed) for name, sample in samples.items()}
         results.append(_merged(made))
-    return Findings(data, tuple(results), tuple(without), tuple(notes))
+    results, tests = _over_everything(results)
+    if tests:
+        notes.append(f"{tests} tests are on this page; p (all) is Holm's correction over every one of them")
+    return Findings(data, tuple(results), tuple(without), tuple(notes), tests, tuple(plan))
+
+
+def _over_everything(results: Sequence[AnalysisResult]) -> tuple[list[AnalysisResult], int]:
+    """Return results whose tables have p corrected over all tests of all analyses, and how many those are."""
+    named = {f"{number} {name}": table for number, r in enumerate(results) for name, table in r.tables.items()}
+    corrected, tests = over_everything(named)
+    return [
+        replace(result, tables={name: corrected[f"{number} {name}"] for name in result.tables})
+        for number, result in enumerate(results)
+    ], tests
+
+
+def _departures(
+    content: Mapping[str, Any], records: Records, plan: Sequence[Any], data: Data, extra: Sequence[str]
+) -> AnalysisResult:
+    analysed = sum(bool(row["included"]) for row in data.people)
+    table = departures(content, records, plan, analysed, extra)
+    about = f"Registered {content['created']}, SHA-256 {content['sha256']}."
+    hypotheses = tuple(f"hypothesis: {text}" for text in content["hypotheses"])
+    notes = (*hypotheses, f"{len(table)} departures" if len(table) else "nothing departs from the plan")
+    return AnalysisResult("preregistration", "Pre-registration", {"departures": table}, about=about, notes=notes)
 
 
 def _analyse_part(data: Data, part: Any, measured: Measured, objective: Table | None, seed: int) -> AnalysisResult:

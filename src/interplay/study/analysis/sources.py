@@ -1,6 +1,6 @@
 """Sources of analyses: records of a study, and measures of agents from elsewhere.
 
-Measures are a CSV file, or what `interplay brprox --json` printed.
+Measures are a CSV file, what `interplay brprox --json` printed, or the metric hanabi/pool of a pool of agents.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+from interplay.metrics.hanabi.pool import measures as pool_measures
 from interplay.safe_files import parse_json, read_text
 from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table
@@ -67,6 +68,8 @@ def _rows_from_json(content: Any) -> list[Row]:
     """Return the rows as they are; those of BR-Prox have an algorithm (its name in the study) and a layout."""
     if not isinstance(content, dict) or not isinstance(content.get("rows"), list):
         raise InterplayError('JSON of measures is one object, {"rows": [...]}, as --json prints it')
+    if content["rows"] and "metric" in content["rows"][0] and "over" in content["rows"][0]:
+        return pool_measures(Table.of(content["rows"])).rows
     rows = []
     for row in content["rows"]:
         if "honest_iqm" in row:

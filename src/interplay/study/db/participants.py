@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -19,13 +19,14 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock, seconds_since, stamp
 from interplay.server.database import Tx
+from interplay.study.db.answer_facts import facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
 from interplay.study.pages.page_type import Checked, PageVisit, page_type
 from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
-from interplay.study.protocol.flow import Page, first_slots, pages, partners_of
+from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.payment import evaluate
 
@@ -157,6 +158,7 @@ def submit(
     submitted: Mapping[str, Any],
     seconds: float | None,
     tries_left: int | None = None,
+    items: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     recruit: str | None = None,
     timed_out: bool = False,
@@ -174,6 +176,7 @@ def submit(
         submitted: The answers by question.
         seconds: How long the page was open; None if unknown.
         tries_left: What a quiz showed, to tell a repeated try from a new one.
+        items: By question: when it was answered and how often that was changed, as the browser saw it.
         recruit: The keyed hash of the recruiter's id with which the participant came; it is theirs once they consent.
         timed_out: Whether the page's time was over: then questions may be left open.
 
@@ -189,7 +192,7 @@ def submit(
     if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
-    clean, errors = _read(protocol, who, page, submitted)
+    clean, errors = _read(protocol, who, page, submitted, facts(tx, number))
     if errors and timed_out and _time_is_over(clock, who, page):
         clean, errors = {name: value for name, value in clean.items() if name not in errors}, {}
     if errors:
@@ -199,11 +202,17 @@ def submit(
     tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     told = about(page_id, begun_games(tx, number), page.values.get("partner"))
-    tx.execute(sa.insert(answer_rows).values(**row, seconds=seconds, about=told._asdict()))
+    tx.execute(
+        sa.insert(answer_rows).values(
+            **row, seconds=seconds, about=told._asdict(), items=item_details(page, who.seed, clean, items or {})
+        )
+    )
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page, recruit)
-    if passed:
+    if page.item.kind == "form" and inattentive(tx, protocol, number, all_pages):
+        end(tx, clock, protocol, who, SCREENED)
+    elif passed:
         advance(tx, clock, protocol, person(tx, number))
     elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
@@ -239,25 +248,28 @@ def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
     return most is not None and tries_left is not None and tries_left != most - who.tries
 
 
-def _read(protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any]) -> Checked:
+def _read(
+    protocol: Protocol, who: Person, page: Page, submitted: Mapping[str, Any], known: Mapping[str, Any]
+) -> Checked:
     """Return what is to be stored of the answers to a page, and what is wrong with them."""
     kind = page_type(page.item.kind)
     if not kind.answered:
         raise ApiError("conflict", "a game is played, not answered")
-    return kind.check(page.item, PageVisit(protocol, page, who.language, who.aliases(protocol)), submitted)
+    visit = PageVisit(protocol, page, who.language, who.aliases(protocol), seed=who.seed, facts=known)
+    return kind.check(page.item, visit, submitted)
 
 
 def _check_repeated(
     tx: Tx, protocol: Protocol, who: Person, all_pages: list[Page], page_id: str, submitted: Mapping[str, Any]
 ) -> None:
     """Raise an `ApiError` unless the page was last answered with exactly these answers."""
-    query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == who.id, answer_rows.c.page == page_id)
-    stored = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).scalar_one_or_none()
+    query = sa.select(answer_rows).where(answer_rows.c.person == who.id, answer_rows.c.page == page_id)
+    stored = tx.execute(query.order_by(answer_rows.c.id.desc()).limit(1)).one_or_none()
     page = next((page for page in all_pages if page.id == page_id), None)
     if stored is None or page is None:
         raise ApiError("conflict", "this page is not the one that is open: load it again")
-    clean, errors = _read(protocol, who, page, submitted)
-    if errors or clean != stored:
+    clean, errors = _read(protocol, who, page, submitted, facts(tx, who.id, before=stored.id))
+    if errors or clean != stored.answers:
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
 
 
@@ -292,8 +304,9 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, re
 
 def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     """Move a participant on to the next page; after the last one the study is done for them."""
-    position = who.position + 1
-    if position >= len(who.pages(protocol)):
+    all_pages = who.pages(protocol)
+    position = next_position(all_pages, who.position, facts(tx, who.id))
+    if position >= len(all_pages):
         end(tx, clock, protocol, who, DONE)
         return
     tx.execute(
@@ -366,6 +379,7 @@ class ParticipantContext:
 
     failed: Mapping[str, Any] | None = None  # the answers of the last try at this page
     earlier: Mapping[str, Any] | None = None  # the answers to the last page of its type in the same repeat
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the last answer to every question, and scores
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
@@ -381,4 +395,5 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
 
     before = [p.id for p in all_pages[: who.position] if p.item.kind == page.item.kind and p.loop == page.loop]
     failed = last(page.id) if who.tries else None
-    return ParticipantContext(failed, last(*before[-1:]) if before and page.item.kind != "game" else None)
+    earlier = last(*before[-1:]) if before and page.item.kind != "game" else None
+    return ParticipantContext(failed, earlier, facts(tx, who.id))

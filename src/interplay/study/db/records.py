@@ -18,6 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import ValidationError
 
+from interplay.agents.registry import LAYOUT
 from interplay.errors import InterplayError
 from interplay.server.database import Database, Tx
 from interplay.study.db import schema
@@ -28,7 +29,7 @@ from interplay.study.db.people_records import ParticipantView, people, people_qu
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.about import PlayedGame, about
 from interplay.study.protocol.flow import Page
-from interplay.study.protocol.model import Protocol
+from interplay.study.protocol.model import GameSetting, Protocol
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
@@ -182,6 +183,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
             before = [game for started, game in begun.get(row.person, []) if started <= row.at]
             told = about(row.page, before, page.values.get("partner") if page else None)._asdict()
         for question, value in row.answers.items():
+            seen = (row._mapping["items"] or {}).get(question, {})
             yield {
                 "answer": row.id,
                 "participant": view.row.public,
@@ -195,6 +197,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
                 "attempt": attempt,
                 "passed": bool(row.passed),
                 "seconds": row.seconds,
+                **{name: seen.get(name) for name in ("place", "options", "first_s", "last_s", "changes")},
                 "at": iso(row.at),
             }
 
@@ -242,7 +245,7 @@ def games(
             "setting": row.setting,
             "world": setting.game if setting else None,
             "partner": row.partner,
-            "agent": protocol.partners.get(row.partner),
+            "agent": _agent(protocol, row.partner, setting),
             "seat": row.seat,
             "practice": bool(row.practice),
             "status": row.status,
@@ -258,6 +261,12 @@ def games(
             "joint": lead,
             "episode": numbers.get(lead),
         }
+
+
+def _agent(protocol: Protocol, partner: str, setting: GameSetting | None) -> str | None:
+    """Return the agent that a partner is in a game, whose variant stands for `{layout}` in the name."""
+    name = protocol.partners.get(partner)
+    return name.replace(LAYOUT, setting.game.partition("/")[2]) if name is not None and setting is not None else name
 
 
 def some_games(tx: Tx, protocol: Protocol, setting: str, partner: str, first: int, most: int) -> tuple[list[Row], int]:

@@ -96,6 +96,7 @@ answers = sa.Table(
     sa.Column("seconds", sa.Float),
     sa.Column("at", UtcTime, nullable=False),
     sa.Column("about", sa.JSON(none_as_null=True)),  # `protocol.about.About`; null: an older version stored it
+    sa.Column("items", sa.JSON(none_as_null=True)),  # by question: its place, drawn options, times of its answer
 )
 
 games = sa.Table(

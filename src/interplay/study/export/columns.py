@@ -10,7 +10,7 @@ Format = Literal["csv", "parquet", "json"]
 # By table: columns that older exports do not have.
 LATER: dict[str, tuple[str, ...]] = {
     "participants": ("stopped_on",),
-    "answers": ("first", "second", "counted"),
+    "answers": ("first", "second", "counted", "place", "options", "first_s", "last_s", "changes"),
     "games": ("unattended",),
 }
 # Kinds of columns: text, integer, number, boolean, time (a text), json (any value; a text in CSV and Parquet).
@@ -56,6 +56,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "attempt": "integer",  # at a quiz, from 1
         "passed": "boolean",
         "seconds": "number",  # on the page
+        "place": "integer",  # of the question on its page, from 1
+        "options": "json",  # in the order in which they were drawn; null where they stand as written
+        "first_s": "number",  # from the page's opening to the first answer to the question
+        "last_s": "number",  # and to the last change of it
+        "changes": "integer",  # how often it was answered or changed
         "at": "time",
     },
     "games": {

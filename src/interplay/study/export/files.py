@@ -19,6 +19,7 @@ from interplay.server.database import Database, Tx
 from interplay.study.db import records
 from interplay.study.db.game_events import STEP
 from interplay.study.db.records import Records
+from interplay.study.export.codebook import codebook
 from interplay.study.export.columns import COLUMNS, LATER, Format
 from interplay.study.protocol.about import about, played
 from interplay.study.protocol.model import Protocol
@@ -26,7 +27,7 @@ from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet
 
 FORMATS = get_args(Format)
-PROTOCOL, TRACES, ABOUT = "protocol.json", "traces", "README.txt"
+PROTOCOL, TRACES, ABOUT, CODEBOOK = "protocol.json", "traces", "README.txt", "codebook.csv"
 _PARQUET = {
     "text": "VARCHAR", "time": "VARCHAR", "json": "VARCHAR",
     "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN",
@@ -85,10 +86,19 @@ def write_folder(
             counts[TRACES] = len(episodes)
             if episodes:
                 episodes.save(folder / TRACES)
+        book = codebook(protocol)
+        _write_rows_csv(book, folder / CODEBOOK)
         (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
     return database.read(work)
+
+
+def _write_rows_csv(table: Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(table.columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
 
 
 def write_table(name: str, rows: Iterable[Row], folder: Path, format: Format) -> int:
@@ -275,6 +285,7 @@ def _about(
             "",
         ]
     lines += [
+        f"{CODEBOOK}: what every column means, and every question with its text and values.",
         f"{PROTOCOL}: the study file as it was when people took part.",
         "Times are UTC. In CSV and Parquet, columns that hold values of any kind (value, payload, cells, partners) are",
         "JSON. `interplay study analyse FOLDER` reads this folder.",

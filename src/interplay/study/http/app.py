@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, WebSocket
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
@@ -33,6 +33,7 @@ from interplay.study.http.metrics import add_metrics
 from interplay.study.http.recruiter_ids import RecruiterIds
 from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
+from interplay.study.pages import media
 from interplay.study.protocol.model import Device, Protocol
 
 CSRF = "x-csrf"
@@ -56,6 +57,16 @@ class DeviceReport(BaseModel):
     keyboard: bool
 
 
+class ItemTimes(BaseModel):
+    """When a question was answered, in seconds since its page was opened, and how often that was changed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    first_s: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    last_s: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    changes: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
 class AnswerRequest(BaseModel):
     """The answers to a page."""
 
@@ -65,6 +76,7 @@ class AnswerRequest(BaseModel):
     answers: Annotated[PlainObject, Field(max_length=200)] = {}
     seconds: Annotated[float, Field(ge=0, le=1e6)] | None = None
     tries_left: Annotated[int, Field(ge=0, le=100)] | None = None  # as the quiz showed them
+    items: Annotated[dict[Annotated[PlainText, Field(max_length=40)], ItemTimes], Field(max_length=200)] = {}
     timed_out: bool = False  # the time for the page was over
     device: DeviceReport | None = None  # with the consent, where the study asks for it
 
@@ -212,6 +224,8 @@ def build(
     """
     protocols = [protocol] if isinstance(protocol, Protocol) else list(protocol)
     studies = [StudyState(one, base, sizes=sizes, speed=speed, slot=slot) for one in protocols]
+    for one in protocols:
+        media.views(one)  # so that a position that cannot be reached is told now
     several = len(studies) > 1
     home = f"{base.prefix}/researcher"
     contexts = [AdminContext(study, secure, f"{home}/{study.protocol.name}" if several else home) for study in studies]
@@ -265,6 +279,16 @@ def _add_files(app: FastAPI, prefix: str, protocols: Sequence[Protocol], researc
     @app.get(f"{prefix}/static/{{name}}")
     async def static(name: str) -> Response:
         return _file(name, scripts)
+
+    by_name = {protocol.name: protocol for protocol in protocols}
+
+    @app.get(f"{prefix}/study/{{study}}/media/{{name}}")
+    async def media_file(study: str, name: str, captions: bool = False) -> Response:
+        """Send a picture or a video of a study by its name in the file, and nothing else on this machine."""
+        path = media.path_of(by_name[study], name, captions=captions) if study in by_name else None
+        if path is None:
+            return PlainTextResponse("there is no such file", 404)
+        return FileResponse(path, media_type=media.TYPES[path.suffix.lower()])
 
 
 async def _shell() -> Response:
@@ -365,7 +389,8 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
             raise ApiError("not_allowed", "this study needs another device: a larger window, or one with a keyboard")
         errors = await base.database.awrite(
             participants.submit, base.clock, protocol, who.id, sent.page, sent.answers, sent.seconds, sent.tries_left,
-            recruit=session.data.get("recruit"), timed_out=sent.timed_out,
+            {name: times.model_dump() for name, times in sent.items.items()}, recruit=session.data.get("recruit"),
+            timed_out=sent.timed_out,
         )  # fmt: skip
         if errors:
             return JSONResponse({"errors": errors}, 422)

@@ -26,6 +26,26 @@ class Progress(TypedDict):
     of: int
 
 
+class MediaView(TypedDict):
+    """A picture, a video, a drawing or a board that stands still."""
+
+    kind: Literal["image", "video", "drawing", "board"]
+    alt: str
+    src: NotRequired[str]
+    captions: NotRequired[str | None]
+    svg: NotRequired[str]
+    start: NotRequired[Any]  # of a board: as a game's `Start`
+    view: NotRequired[Any]
+
+
+class ItemTimes(TypedDict):
+    """When a question was answered, in seconds since its page was opened, and how often that was changed."""
+
+    first_s: float | None
+    last_s: float | None
+    changes: int
+
+
 class PageView(TypedDict):
     """What every page has; those of other packages have more."""
 
@@ -33,6 +53,7 @@ class PageView(TypedDict):
     kind: str
     title: str
     text: str  # safe HTML, made by the server
+    media: NotRequired[list[MediaView]]  # shown below the text
     scripts: NotRequired[list[str]]  # modules that must be loaded first
     left_s: NotRequired[float | None]  # seconds left for this page, where it has a limit
 
@@ -95,6 +116,9 @@ class QuestionView(TypedDict):
     options: NotRequired[list[OptionView] | None]
     min: NotRequired[float | None]
     max: NotRequired[float | None]
+    step: NotRequired[float | None]
+    media: NotRequired[MediaView | None]
+    when: NotRequired[list[Any] | None]  # asked only while this condition holds
 
 
 class FormPage(PageView):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from interplay.study.analysis.plan import pages as file_pages
 from interplay.study.db.participants import DONE, DROPPED, NEW, OVER, WITHDRAWN, ParticipantContext, Person
 from interplay.study.http.scripts import page_scripts
+from interplay.study.pages import media
 from interplay.study.pages.page_type import PageVisit, page_type
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.frame_words import browser_overrides
@@ -50,19 +52,36 @@ def screen(
 ) -> dict[str, Any]:
     """Return the open page of a participant whose study is not over."""
     page, language = all_pages[who.position], who.language
-    values = words(protocol, who, page)
+    values = words(protocol, who, page) | earlier_answers(protocol, context.facts, language)
     item = page.item
     visit = PageVisit(
-        protocol, page, language, who.aliases(protocol), values, who.tries, context.failed, context.earlier, figures
-    )
+        protocol, page, language, who.aliases(protocol), values, who.tries, context.failed, context.earlier, figures,
+        who.seed, context.facts,
+    )  # fmt: skip
     view: dict[str, Any] = {
         "id": page.id,
         "kind": item.kind,
         "title": visit.say(item.title),
         "text": html(visit.say(item.text)),
+        "media": [media.view(protocol, name, language) for name in item.media],
         "scripts": [f"/static/{name}" for name in page_scripts(protocol, page)],
     }
     return view | dict(page_type(item.kind).show(item, visit))
+
+
+def earlier_answers(protocol: Protocol, facts: Mapping[str, Any], language: str) -> dict[str, str]:
+    """Return the values of `{answer.QUESTION}` and `{score}` in texts: options by their labels, numbers as they are."""
+    asked = {q.id: q for page in file_pages(protocol) if page.kind in ("form", "quiz") for q in page.questions}
+    values = {}
+    for name, value in facts.items():
+        if name in asked and value is not None:
+            labels = {o.value: say(o.label, language) for o in asked[name].options}
+            several = value if isinstance(value, list) else [value]
+            words = (labels.get(part, f"{part:g}" if isinstance(part, int | float) else str(part)) for part in several)
+            values[f"answer.{name}"] = " ".join(", ".join(words).split())
+    if facts.get("score") is not None:
+        values["score"] = f"{facts['score']:g}"
+    return values
 
 
 def words(protocol: Protocol, who: Person, page: Page) -> dict[str, str]:

@@ -45,7 +45,10 @@ def make_engine(protocol: Protocol, name: str, sizes: Sequence[int] | None = Non
 
 
 def partner_agents(game: Game, name: str) -> tuple[Agent, ...]:
-    """Return the agents that a partner of a study file stands for: one, or those of a panel (`panel:NAME`)."""
+    """Return the agents that a partner of a study file stands for: one, or those of a panel (`panel:NAME`).
+
+    `{layout}` in a name is the variant of the game, so that one partner may be trained on each.
+    """
     if not name.startswith(PANEL):
         return (as_agent(name, game=game),)
     agents = panel(game, name.removeprefix(PANEL) or None).partners

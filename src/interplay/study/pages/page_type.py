@@ -66,6 +66,8 @@ class PageVisit:
     failed: Answers | None = None  # the answers of the last try, if it did not pass
     earlier: Answers | None = None  # the answers to the last page of this type in the same repeat over partners
     figures: Mapping[str, str] = field(default_factory=dict)  # pictures of the games at their start, by game
+    seed: int = 0  # of the participant: draws orders
+    facts: Answers = field(default_factory=dict)  # the last answer to every question before, and scores
 
     def say(self, text: Text) -> str:
         """Return a text of the study file in the participant's language, with `{names}` replaced by their values."""

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from interplay.study.pages.form import question_view, require_questions
+from interplay.study.pages.form import check_questions, question_views, require_questions
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
-from interplay.study.protocol.answers import check_form
 from interplay.study.protocol.model import Question, StudyPage
 from interplay.study.protocol.validation import PageScope
 
@@ -31,8 +30,9 @@ class Quiz(StudyPage):
 
 
 def wrong_answers(page: Quiz, answers: Answers) -> list[Question]:
-    """Return the questions of a quiz that were not answered correctly."""
-    return [question for question in page.questions if answers.get(question.id) != _right(question)]
+    """Return the questions of a quiz that were asked and not answered correctly."""
+    asked = [question for question in page.questions if question.id in answers]
+    return [question for question in asked if answers[question.id] != _right(question)]
 
 
 def _right(question: Question) -> Any:
@@ -55,12 +55,11 @@ class QuizPages(PageType[Quiz]):
         if visit.failed is not None:
             wrong = wrong_answers(page, visit.failed)
             feedback = {q.id: visit.say(q.explanation) if q.explanation else "" for q in wrong}
-        questions = [question_view(visit, question) for question in page.questions]
-        return {"questions": questions, "feedback": feedback, "tries_left": page.tries - visit.tries}
+        return {"questions": question_views(visit), "feedback": feedback, "tries_left": page.tries - visit.tries}
 
     def check(self, page: Quiz, visit: PageVisit, submitted: Answers) -> Checked:
         """Check the form of each answer by its question's type."""
-        return Checked(*check_form(visit.protocol, page.questions, submitted, visit.language))
+        return check_questions(visit, submitted)
 
     def passed(self, page: Quiz, answers: Answers) -> bool:
         """Return whether few enough answers are wrong."""

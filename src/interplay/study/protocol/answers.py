@@ -59,7 +59,7 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             several = value if isinstance(value, list) else [None]
             fine = all(isinstance(v, str) and v in values for v in several) and len(set(several)) == len(several)
             return None if fine else phrase("choice", language, protocol.words)
-        case "number":
+        case "number" | "slider":
             low = question.min if question.min is not None else -1e9
             high = question.max if question.max is not None else 1e9
             return (
@@ -71,3 +71,8 @@ def _problem(protocol: Protocol, question: Question, value: Any, language: str) 
             most = int(question.max) if question.max is not None else LONGEST
             fine = isinstance(value, str) and len(value) <= most and "\x00" not in value
             return None if fine else phrase("text", language, protocol.words, high=most)
+
+
+def failed_checks(questions: Sequence[Question], answers: Mapping[str, Any]) -> int:
+    """Return how many attention checks among the questions were answered otherwise than by someone who reads."""
+    return sum(q.attention is not None and answers.get(q.id) != q.attention for q in questions if q.id in answers)

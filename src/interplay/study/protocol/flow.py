@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from interplay.study.pages.game import PlayPage
 from interplay.study.pages.ranking import Ranking
+from interplay.study.protocol.conditions import holds
 from interplay.study.protocol.design import Cell, count, places, sequence
-from interplay.study.protocol.model import Protocol, Repeat
+from interplay.study.protocol.model import Option, Protocol, Question, Repeat
 
 Slots = Mapping[str, int | None]  # by use of a design: the number of the sequence; None: drawn
 
@@ -25,6 +26,8 @@ class Page:
     turn: int | None = None  # of the innermost repeat, from 1
     met: tuple[str, ...] = ()  # partners of the innermost repeat over partners, so far, in order
     loop: str = ""  # the innermost repeat over partners, with its turn
+    when: tuple[str, ...] = ()  # conditions of the page and of the repeats around it
+    ends: tuple[tuple[str, str], ...] = ()  # repeats of which a further turn begins here, and until when they go on
 
     @property
     def practice(self) -> bool:
@@ -50,10 +53,70 @@ def first_slots(protocol: Protocol) -> dict[str, int | None]:
 
 
 def pages(protocol: Protocol, slots: Slots, seed: int) -> list[Page]:
-    """Return all pages of a participant, in order."""
+    """Return all pages of a participant, in order; `next_position` says which of them are shown."""
     all_pages: list[Page] = []
-    _expand(protocol.flow, assign(protocol, slots, seed), "", {}, None, ("", ()), all_pages)
+    _expand(protocol.flow, assign(protocol, slots, seed), "", {}, None, ("", ()), (), all_pages)
     return all_pages
+
+
+def next_position(all_pages: Sequence[Page], position: int, facts: Mapping[str, Any]) -> int:
+    """Return the place of the next page that is shown; the number of pages if there is none.
+
+    Args:
+        all_pages: The participant's pages.
+        position: The place of the page that was left.
+        facts: Answers and scores so far, by name.
+    """
+    known = {**facts, "turn": all_pages[position].turn}
+    at = position + 1
+    while at < len(all_pages):
+        page = all_pages[at]
+        over = next((key for key, until in page.ends if holds(until, known)), None)
+        if over is not None:
+            while at < len(all_pages) and all_pages[at].id.startswith(f"{over}."):
+                at += 1
+        elif all(holds(condition, known) for condition in page.when):
+            return at
+        else:
+            at += 1
+    return at
+
+
+def asked(page: Page, facts: Mapping[str, Any], submitted: Mapping[str, Any], seed: int) -> list[Question]:
+    """Return the questions of a form or quiz that are asked, in the order in which this participant sees them.
+
+    Args:
+        page: The page.
+        facts: Answers and scores before it, by name.
+        submitted: What was answered on the page itself.
+        seed: The participant's seed, which draws the order.
+    """
+    known = {**facts, "turn": page.turn}
+    active = []
+    for question in page.item.questions:
+        if holds(question.when, known):
+            active.append(question)
+            known[question.id] = submitted.get(question.id)
+        else:
+            known[question.id] = None
+    return [question for question in ordered(page, seed) if question in active]
+
+
+def ordered(page: Page, seed: int) -> list[Question]:
+    """Return all questions of a page in the order in which this participant sees them."""
+    questions = list(page.item.questions)
+    if getattr(page.item, "shuffle", False):
+        random.Random(f"{seed}/{page.id}/questions").shuffle(questions)
+    return questions
+
+
+def options(page: Page, question: Question, seed: int) -> list[Option]:
+    """Return the options of a question in the order in which this participant sees them."""
+    chosen = list(question.options)
+    if question.shuffle:
+        random.Random(f"{seed}/{page.id}/{question.id}").shuffle(chosen)
+        chosen.sort(key=lambda option: option.last)
+    return chosen
 
 
 def _expand(
@@ -63,13 +126,15 @@ def _expand(
     values: Cell,
     turn: int | None,
     met: tuple[str, tuple[str, ...]],
+    when: tuple[str, ...],
     all_pages: list[Page],
 ) -> None:
     for item in items:
+        only = (*when, item.when) if item.when is not None else when
         if not isinstance(item, Repeat):
             # A ranking after a repeat ranks all partners that were met in it.
             after = _met_in(item, all_pages, outer) if isinstance(item, Ranking) and not met[1] else met
-            all_pages.append(Page(f"{outer}{item.id}", item, values, turn, after[1], after[0]))
+            all_pages.append(Page(f"{outer}{item.id}", item, values, turn, after[1], after[0], only))
             continue
         key = f"{outer}{item.id}"
         rows: list[Cell] = cells[key] if item.over is not None else [{} for _ in range(item.times or 0)]
@@ -79,7 +144,11 @@ def _expand(
             if "partner" in row:
                 known = known if row["partner"] in known else (*known, row["partner"])
                 inner = (key, known)
-            _expand(item.pages, cells, f"{key}.{number}.", {**values, **row}, number, inner, all_pages)
+            first = len(all_pages)
+            _expand(item.pages, cells, f"{key}.{number}.", {**values, **row}, number, inner, only, all_pages)
+            if item.until is not None and number > 1:
+                begin = all_pages[first]
+                all_pages[first] = replace(begin, ends=((key, item.until), *begin.ends))
 
 
 def _met_in(item: Ranking, all_pages: list[Page], outer: str) -> tuple[str, tuple[str, ...]]:

@@ -5,13 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PrivateAttr,
+    model_validator,
+)
 from pydantic_core import core_schema
 
 from interplay.errors import InterplayError
 from interplay.study.analysis.plan import Analysis, PlanError, check_plan
+from interplay.study.protocol.conditions import check_condition
 from interplay.study.protocol.frame_words import check_words
 from interplay.study.protocol.payment import check_formula, games_in
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
@@ -20,6 +30,8 @@ from interplay.study.protocol.words import Text
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
+Condition = Annotated[str, AfterValidator(check_condition)]  # on earlier answers, see `conditions.py`
+PICTURES, VIDEOS = ("png", "jpg", "jpeg", "webp", "gif", "svg"), ("mp4", "webm")
 
 
 class StudyPart(BaseModel):
@@ -32,8 +44,11 @@ class StudyPart(BaseModel):
 class Option(StudyPart):
     """An option of a question."""
 
+    LATER = frozenset({"last"})
+
     value: Annotated[str, Field(min_length=1, max_length=80)]
     label: Text
+    last: bool = False  # stays behind the others when options are shown in a drawn order
 
 
 class Scale(StudyPart):
@@ -51,17 +66,58 @@ class Scale(StudyPart):
         return self
 
 
+class Media(StudyPart):
+    """A picture or a video beside the study file, or a position of one of the study's games.
+
+    A position is reached by `moves` (names of actions, in turn) from the start that `seed` draws, and is shown as the
+    board shows it to the person in `seat`.
+    """
+
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
+    alt: Text  # what it shows, for those who do not see it
+    captions: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}\.vtt$")] | None = None  # of a video
+    game: Name | None = None
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    moves: tuple[str, ...] = ()
+    seat: int = Field(default=0, ge=0)
+    sha256: str | None = None  # of the file; filled in when the study file is read
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Media:
+        if (self.file is None) == (self.game is None):
+            raise ValueError("either a `file` or the position of a `game`")
+        if self.file is not None and self.suffix not in (*PICTURES, *VIDEOS):
+            raise ValueError(f"file: {self.file!r} is none of {', '.join((*PICTURES, *VIDEOS))}")
+        if self.captions is not None and self.suffix not in VIDEOS:
+            raise ValueError("captions: only a video has them")
+        return self
+
+    @property
+    def suffix(self) -> str:
+        """The kind of file by its name's end; empty for a position."""
+        return (self.file or "").rpartition(".")[2].lower()
+
+
 class Question(StudyPart):
-    """A question. Answers on scales count from 1."""
+    """A question. Answers on scales count from 1; a slider has no answer until it is moved."""
+
+    LATER = frozenset({"step", "left", "right", "media", "when", "shuffle", "attention"})
 
     id: Name
-    type: Literal["likert", "two_sided", "choice", "multi", "number", "text"]
+    type: Literal["likert", "two_sided", "choice", "multi", "number", "text", "slider"]
     label: Text
     required: bool = True
     scale: Name | None = None
     options: tuple[Option, ...] = ()
     min: float | None = None
     max: float | None = None
+    step: float | None = Field(default=None, gt=0)  # of a slider; 1 if none is named
+    left: Text | None = None  # of a slider: what its ends are called
+    right: Text | None = None
+    media: Name | None = None  # shown with the question
+    when: Condition | None = None  # asked only if this holds, also of answers on the same page
+    shuffle: bool = False  # options in an order that is drawn for each participant
+    attention: str | int | None = None  # what those answer who read it: an attention check
     right_answer: str | tuple[str, ...] | None = None  # in a quiz: the value, or the values, of the right options
     explanation: Text | None = None  # in a quiz: shown with a wrong answer
 
@@ -71,6 +127,14 @@ class Question(StudyPart):
             raise ValueError("a likert or two_sided question names its `scale`, and no other question does")
         if (self.type in ("choice", "multi")) != bool(self.options):
             raise ValueError("a choice or multi question has `options`, and no other question does")
+        if self.type == "slider" and (self.min is None or self.max is None or self.min >= self.max):
+            raise ValueError("a slider goes from `min` to a larger `max`")
+        if self.type != "slider" and (self.step, self.left, self.right) != (None, None, None):
+            raise ValueError("`step`, `left` and `right` are those of a slider")
+        if self.shuffle and not self.options:
+            raise ValueError("shuffle: there are no options whose order could be drawn")
+        if self.attention is not None and self.type in ("multi", "text"):
+            raise ValueError(f"attention: a {self.type} question has no single right answer")
         values = [option.value for option in self.options]
         if len(set(values)) != len(values):
             raise ValueError("two options have the same value")
@@ -83,12 +147,14 @@ class Question(StudyPart):
 class StudyPage(StudyPart):
     """A page of a study. Its types are in `study.pages`, and in packages of others."""
 
-    LATER = frozenset({"limit_s"})
+    LATER = frozenset({"limit_s", "when", "media"})
 
     kind: str
     id: Name
     title: Text
     text: Text = ""
+    when: Condition | None = None  # shown only if this holds when its turn comes
+    media: tuple[Name, ...] = ()  # shown below the text
     # After so many seconds the page is sent as it is, unanswered questions included; None: there is no limit.
     limit_s: float | None = Field(default=None, ge=1, le=7200)
 
@@ -105,12 +171,16 @@ class StudyPage(StudyPart):
 class Repeat(StudyPart):
     """Pages that are shown once for each row of a design, or a number of times."""
 
+    LATER = frozenset({"until", "when"})
+
     model_config = ConfigDict(defer_build=True)
 
     kind: Literal["repeat"]
     id: Name
     over: Name | None = None
     times: int | None = Field(default=None, ge=1, le=100)
+    until: Condition | None = None  # no further turn once this holds at the end of one
+    when: Condition | None = None
     pages: tuple[Item, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -281,7 +351,9 @@ class Device(StudyPart):
 class Protocol(StudyPart):
     """A study file."""
 
-    LATER = frozenset({"withdrawal", "words", "dropout", "recruitment", "device"})
+    LATER = frozenset({"withdrawal", "words", "dropout", "recruitment", "device", "media", "attention_limit"})
+
+    _folder: Path | None = PrivateAttr(default=None)  # of the file that was read, where its media lie
 
     model_config = ConfigDict(defer_build=True)
 
@@ -305,6 +377,8 @@ class Protocol(StudyPart):
     grace_s: float = Field(default=60.0, gt=0)  # a game waits so long for a person who has gone
     away_min: float = Field(default=60.0, gt=0)  # after so long, a place is given to someone else
     erasure: Literal["erase_games", "keep_games"] = "erase_games"  # what becomes of games when a person is erased
+    media: dict[Name, Media] = {}
+    attention_limit: int | None = Field(default=None, ge=1)  # after so many failed checks a person is screened out
     analysis: tuple[Analysis, ...] = ()  # what `interplay study analyse` computes; never sent to participants
 
     @property

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
-from interplay.safe_files import parse_yaml
+from interplay.safe_files import file_in, parse_yaml, read_bytes, regular_file
 from interplay.server.examples import LARGEST, STUDIES
 from interplay.study.protocol.model import Protocol
+
+LARGEST_MEDIA = 64 << 20  # bytes of a picture or a video
 
 
 def load(path: str | Path) -> Protocol:
@@ -20,7 +23,26 @@ def load(path: str | Path) -> Protocol:
         InterplayError: There is no such file or study, or it is not valid.
     """
     file = STUDIES.resolve(path)
-    return parse(STUDIES.read(file), str(file))
+    return with_files(parse(STUDIES.read(file), str(file)), file.parent)
+
+
+def with_files(protocol: Protocol, folder: Path) -> Protocol:
+    """Return a protocol that knows where its pictures and videos lie, and their hashes.
+
+    Raises:
+        InterplayError: One of them is not there, is too large, or lies outside of the folder.
+    """
+    named = {}
+    for name, media in protocol.media.items():
+        if media.captions is not None:
+            regular_file(file_in(folder, media.captions), within=folder)
+        if media.file is not None:
+            data = read_bytes(file_in(folder, media.file), limit=LARGEST_MEDIA, within=folder)
+            media = media.model_copy(update={"sha256": hashlib.sha256(data).hexdigest()})
+        named[name] = media
+    whole = protocol.model_copy(update={"media": named}) if named else protocol
+    whole._folder = folder
+    return whole
 
 
 def parse(text: str, where: str = "the study") -> Protocol:

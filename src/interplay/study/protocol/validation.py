@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from interplay.study.protocol.words import missing
+from interplay.study.protocol.conditions import FACTS, names_in
+from interplay.study.protocol.words import missing, piped
 
 if TYPE_CHECKING:
     from interplay.study.protocol.model import Protocol, Repeat
@@ -24,6 +25,13 @@ class Misplaced(ValueError):
 
 def check_flow(protocol: Protocol) -> None:
     """Raise `Misplaced` where parts of the flow do not fit each other or the rest of the file."""
+    for name, media in protocol.media.items():
+        if media.game is not None and media.game not in protocol.games:
+            raise Misplaced(f"media {name!r}: there is no game {media.game!r} in this study", name)
+        try:
+            check_spoken(media, protocol.languages, f"media {name!r}: ")
+        except ValueError as error:
+            raise Misplaced(str(error), name) from None
     _Checker(protocol).items(protocol.flow, (), ())
 
 
@@ -34,6 +42,8 @@ class _Checker:
         self._protocol = protocol
         self._ids: set[str] = set()
         self._rooms: set[str] = set()  # waiting rooms so far
+        self._asked: set[str] = set()  # questions so far
+        self._conditional = 0  # repeats around that not everyone goes through in the same way
 
     def items(self, items: tuple[Any, ...], loops: tuple[str, ...], factors: tuple[str, ...]) -> None:
         """Check pages and repeats, inside repeats over the designs `loops` with the factors `factors`."""
@@ -42,6 +52,7 @@ class _Checker:
                 raise Misplaced(f"two parts of the flow have the id {item.id!r}", item.id)
             self._ids.add(item.id)
             try:
+                self._condition(item.when, f"{item.kind} {item.id!r}: when")
                 if item.kind != "repeat":
                     self._page(item, loops, factors)
                 elif item.over is not None:
@@ -51,7 +62,32 @@ class _Checker:
             if item.kind == "repeat":
                 inner = (item.over,) if item.over else ()
                 more = tuple(self._protocol.designs[item.over].factors) if item.over else ()
+                self._conditional += item.when is not None or item.until is not None
                 self.items(item.pages, loops + inner, factors + more)
+                self._conditional -= item.when is not None or item.until is not None
+                try:
+                    self._condition(item.until, f"repeat {item.id!r}: until")
+                except ValueError as error:
+                    raise Misplaced(str(error), item.id) from None
+
+    def _condition(self, condition: str | None, where: str) -> None:
+        for name in sorted(names_in(condition) - FACTS - self._asked) if condition else ():
+            known = ", ".join(sorted(self._asked)) or "none"
+            raise ValueError(f"{where}: no question {name!r} is asked before it; there is {known}")
+
+    def _items(self, page: Any, where: str) -> None:
+        """Check what a page and its questions show and repeat, and when they are asked."""
+        for name in page.media:
+            _require(name, self._protocol.media, f"{where}media")
+        for name in sorted(piped(page) - self._asked):
+            raise ValueError(f"{where}{{answer.{name}}}: no question {name!r} is asked before it")
+        for question in getattr(page, "questions", ()):
+            if question.media is not None:
+                _require(question.media, self._protocol.media, f"{where}question {question.id!r}: media")
+            self._condition(question.when, f"{where}question {question.id!r}: when")
+            self._asked.add(question.id)
+        if getattr(page, "partner", None) in self._rooms and (page.when is not None or self._conditional):
+            raise ValueError(f"{where}people who play together go the same way: no `when` or `until` around it")
 
     def _loop(self, item: Repeat, loops: tuple[str, ...]) -> None:
         assert item.over is not None
@@ -64,6 +100,7 @@ class _Checker:
 
         scope = PageScope(self._protocol, f"page {page.id!r}: ", loops, factors, self._rooms, len(self._ids) == 1)
         page_type(page.kind).validate(page, scope)
+        self._items(page, scope.where)
         check_spoken(page, self._protocol.languages, scope.where)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from interplay.markdown import to_html
 
@@ -16,7 +16,12 @@ Text = Annotated[str | dict[str, str], Field(union_mode="left_to_right")]  # one
 def say(text: Text, language: str, **values: str) -> str:
     """Return a text in a language, with `{name}` replaced by its value; other braces stay as they are."""
     chosen = text if isinstance(text, str) else text.get(language) or next(iter(text.values()))
-    return re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), chosen)
+    return re.sub(r"\{([\w.-]+)\}", lambda m: values.get(m[1], m[0]), chosen)
+
+
+def piped(part: BaseModel) -> set[str]:
+    """Return the questions whose answers the texts of a part repeat, as `{answer.QUESTION}`."""
+    return set(re.findall(r"\{answer\.([\w-]+)\}", part.model_dump_json()))
 
 
 def missing(text: Text, languages: tuple[str, ...]) -> list[str]:

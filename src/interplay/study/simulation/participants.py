@@ -195,6 +195,11 @@ class AnswerModel:
                 return chance.choice(question["options"])["value"]
             case "multi":
                 return [o["value"] for o in question["options"] if chance.random() < 0.5]
+            case "slider":
+                share = 0.5 + (self.liking(self.last) + self._mood / 2) / 2 + chance.gauss(0, 0.15)
+                step = question["step"] or 1
+                steps = int((question["max"] - question["min"]) / step)
+                return question["min"] + step * round(min(1.0, max(0.0, share)) * steps)
             case "number":
                 low = question["min"] if question["min"] is not None else 0
                 high = question["max"] if question["max"] is not None else 100

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from interplay import stats
+from interplay.papers.preference.humans import AIS, ai_of, lost_cards, people, survey_of
 from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import import_hanabi_data
 from interplay.traces.importers.table import sort_out
-from studies.hanabi_humans.analyse import AIS, ai_of, lost_cards, people, survey_of
 from tests.traces.hanabi_by_hand import COPIES, game
 from tests.traces.hanabi_by_hand import Table as HandTable
 from tests.traces.test_importers_hanabi import human_record, write_games

@@ -1,29 +1,30 @@
 """What people thought of three Hanabi partners, against what happened in their games.
 
-    python studies/hanabi_humans/analyse.py FOLDER
-
-FOLDER holds games.jsonl.gz and surveys.csv of M. Eger, C. Martens and M. Alfaro Cordoba, "An Intentional AI for Hanabi"
-(2017). Every table that docs/results/hanabi_humans.md speaks of is printed; `--report FILE` writes them as a page too.
+The data are games.jsonl.gz and surveys.csv of M. Eger, C. Martens and M. Alfaro Cordoba, "An Intentional AI for Hanabi"
+(2017), the data set HanabiData. Each person rated one AI once, after their first game.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats as scipy_stats
 
 from interplay import stats
 from interplay.api import measure
-from interplay.cli.show import show
+from interplay.errors import InterplayError
 from interplay.games.hanabi.state import DISCARD
 from interplay.metrics.api import samples
 from interplay.metrics.hanabi.moves import positions
+from interplay.reports.document import Report
 from interplay.reports.preference import preference_report
 from interplay.rollout.episode import Episode
 from interplay.stats import RatingPrediction
+from interplay.stats.multiplicity import over_everything
+from interplay.study.analysis.mixed import slope_fit
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import HUMAN, import_hanabi_data
@@ -45,45 +46,57 @@ PLAYS = {"played": "plays", "misplayed": "misplays"}
 OF_THE_AI = ("g1", "g2", "g3", "hints", "adherence", "ad_entropy", "ard_entropy", "ic")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="holds games.jsonl.gz and surveys.csv")
-    parser.add_argument("--report", type=Path, help="write the tables as one HTML file, too")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shuffles", type=int, default=999, help="of each permutation test")
-    chosen = parser.parse_args()
-    episodes, _ = sort_out(import_hanabi_data(chosen.folder))
+def analyse(
+    folder: Path, *, seed: int = 0, shuffles: int = 999
+) -> tuple[dict[str, Table], list[tuple[str, RatingPrediction]]]:
+    """Return every table by name, with p corrected over all of their tests, and the predictions.
+
+    Args:
+        folder: Holds games.jsonl.gz and surveys.csv.
+        seed: Seed of resampling and shuffling.
+        shuffles: Of each permutation test of a prediction; 0 leaves predictions out.
+    """
+    episodes, _ = sort_out(import_hanabi_data(folder))
     about_ai = [e for e in episodes if ai_of(e) in AIS]  # without the games in which a person sat in the AI's seat
-    print(f"{len(episodes)} games, {len(about_ai)} of them about the AI; scores keep the points after the third bomb\n")
     rated = ratings_table([e for e in about_ai if survey_of(e)])
     agents = agent_table(about_ai)
     tables = {
-        "games": describe_games(about_ai, people(episodes), chosen.seed),
-        "ratings": describe_ratings(rated, chosen.seed),
+        "games": describe_games(about_ai, people(episodes), seed),
+        "ratings": describe_ratings(rated, seed),
         "agents": agents,
-        "games_and_ratings": one_by_one(rated, GAME, chosen.seed),
-        "within_ai": within_ai(rated, GAME, chosen.seed),
-        "people_and_ratings": one_by_one(rated, BACKGROUND, chosen.seed),
-        "agents_and_ratings": by_agent(rated, agents, chosen.seed),
+        "ais_differ": ais_differ(rated),
+        "games_and_ratings": one_by_one(rated, GAME, "what happened in the game"),
+        "people_and_ratings": one_by_one(rated, BACKGROUND, "what people said of themselves"),
+        "agents_and_ratings": by_agent(rated, agents, seed),
     }
-    predictions = predict(rated, chosen.seed, chosen.shuffles)
-    tables["predictions"] = Table.of(
-        [{"metrics": name, **made.table().rows[0]} for name, made in predictions], "Ratings that the model has not seen"
-    )
-    for table in tables.values():
-        show(table, json=False)
-    for name, made in predictions:
-        if name == "game" and made.left_out == "one agent":
-            show(made.folds, json=False)
-            show(Table.of(made.coefficients.rows, f"{made.rating}: {made.coefficients.title}"), json=False)
-    if chosen.report:
-        del tables["predictions"]  # the report draws them
-        told = {"data": "HanabiData (CC-BY-4.0), Eger, Martens and Alfaro Cordoba 2017", "seed": chosen.seed}
-        title = "What people thought of three Hanabi partners"
-        print(preference_report(tables, predictions, title=title, provenance=told).write(chosen.report))
+    predictions = predict(rated, seed, shuffles) if shuffles else []
+    if predictions:
+        rows = [{"metrics": name, **made.table().rows[0]} for name, made in predictions]
+        tables["predictions"] = Table.of(rows, "Ratings that the model has not seen")
+    corrected, tests = over_everything(tables)
+    summary = {
+        "games": len(episodes), "about the AI": len(about_ai), "people": len(rated), "tests": tests,
+        "scoring": "points kept after the third bomb",
+    }  # fmt: skip
+    head = {"summary": Table.of([summary], "p_all: Holm's correction over every test of every table")}
+    return head | corrected, predictions
+
+
+def all_rows(tables: Mapping[str, Table]) -> Table:
+    """Return every row of every table, with the table's name."""
+    return Table.of([{"table": name, **row} for name, table in tables.items() for row in table])
+
+
+def report(tables: Mapping[str, Table], predictions: list[tuple[str, RatingPrediction]], seed: int) -> Report:
+    """Return the tables and predictions as a page."""
+    shown = {name: table for name, table in tables.items() if name != "predictions"}  # which the page draws
+    data = {"data": "HanabiData (CC-BY-4.0), Eger, Martens and Alfaro Cordoba 2017", "seed": seed}
+    title = "What people thought of three Hanabi partners"
+    return preference_report(shown, predictions, title=title, provenance=data)
 
 
 def ai_of(episode: Episode) -> str:
+    """Return the name of the AI of a game."""
     return next(a.name for a in episode.agents if a.name != HUMAN)
 
 
@@ -93,6 +106,7 @@ def seats(episode: Episode) -> dict[str, int]:
 
 
 def survey_of(episode: Episode) -> Mapping[str, Any] | None:
+    """Return what the person said after a game; None without a survey."""
     return next((e.payload for e in episode.events if e.kind == "survey"), None)
 
 
@@ -145,7 +159,8 @@ def lost_cards(traces: TraceSet) -> np.ndarray:
         reachable = ((suit > 0) | (low >= (card % rules.ranks)[:, None]) | (low < height[:, None])).all(axis=1)
         critical = (card % rules.ranks >= height) & (copies[np.arange(len(discards)), card] == 1) & reachable
         for kind, which in enumerate((playable, critical)):
-            np.add.at(found, (first + place[discards], time[discards] % 2, kind), which)
+            cell: Any = (first + place[discards], time[discards] % 2, kind)
+            np.add.at(found, cell, which)
         first += len(sample.episodes)
     return found
 
@@ -195,6 +210,7 @@ def people(episodes: Sequence[Episode]) -> dict[str, str]:
 
 
 def describe_games(episodes: Sequence[Episode], person: Mapping[str, str], seed: int) -> Table:
+    """Return mean scores by AI."""
     rows = [{"agent": ai_of(e), "score": e.score, "person": person[e.events[0].payload["id"]]} for e in episodes]
     found = stats.interval_table(
         Table.of(rows), by=["agent"], value="score", units=["person"], statistic="mean", seed=seed
@@ -204,6 +220,7 @@ def describe_games(episodes: Sequence[Episode], person: Mapping[str, str], seed:
 
 
 def describe_ratings(rated: Table, seed: int) -> Table:
+    """Return mean ratings by AI."""
     long = [
         {"rating": name, "agent": row["agent"], "value": row[name]}
         for name in (*RATINGS, "score") for row in rated if row[name] is not None
@@ -213,29 +230,69 @@ def describe_ratings(rated: Table, seed: int) -> Table:
     return Table.of(shown, "Mean ratings (1 to 5) and scores of people's first games")
 
 
-def one_by_one(rated: Table, metrics: Sequence[str], seed: int, title: str = "") -> Table:
-    """Each metric of a person's game against each rating; one Bonferroni correction over all."""
-    tests = len(metrics) * len(RATINGS)
-    found = [
-        {"rating": rating, **_without(row, "sample", "p_agents", "peak", "shape", "agents", "note")}
-        for rating in RATINGS
-        for row in stats.relations(rated, metrics, rating=rating, tests=tests, seed=seed)
-    ]
-    found.sort(key=lambda r: (RATINGS.index(r["rating"]), -abs(r["r"] or 0)))
-    about = "what people said of themselves" if metrics == BACKGROUND else "what happened in the game"
-    return Table.of(found, f"Ratings against {about}, person by person{title} ({tests} tests)")
+def ais_differ(rated: Table) -> Table:
+    """Return whether these three AIs are rated differently, by means and by ranks."""
+    rows = []
+    for rating in RATINGS:
+        known = [row for row in rated if row[rating] is not None]
+        groups = [[row[rating] for row in known if row["agent"] == ai] for ai in AIS]
+        f = scipy_stats.f_oneway(*groups)
+        h = scipy_stats.kruskal(*groups)
+        rows.append({"rating": rating, "n": len(known), "f": float(f.statistic), "p": float(f.pvalue),
+                     "p_ordinal": float(h.pvalue)})  # fmt: skip
+    return Table.of(rows, "Do the AIs differ? (analysis of variance; Kruskal and Wallis as the ordinal test)")
 
 
-def within_ai(rated: Table, metrics: Sequence[str], seed: int) -> Table:
-    """The same after taking away each AI's mean: what is left is about games, not about which AI it was."""
-    centred = [dict(row) for row in rated]
-    for ai in AIS:
-        mine = [row for row in centred if row["agent"] == ai]
-        for name in (*metrics, *RATINGS):
-            known = [row[name] for row in mine if row[name] is not None]
-            for row in mine:
-                row[name] = None if row[name] is None else row[name] - float(np.mean(known))
-    return one_by_one(Table.of(centred), metrics, seed, ", within each AI")
+def one_by_one(rated: Table, metrics: Sequence[str], about: str) -> Table:
+    """Each metric of a person's game against each rating, by three models.
+
+    `slope` is of a linear mixed model in which the AI is drawn, `p_ordinal` of a cumulative-link one; `within` has the
+    AIs as fixed effects, so that only differences between games with the same AI count.
+    """
+    rows: list[Row] = []
+    for rating in RATINGS:
+        part = []
+        for metric in metrics:
+            known = [
+                {"person": row["person"], "partner": row["agent"], "game": None, "value": row[rating],
+                 metric: row[metric]}
+                for row in rated if row[rating] is not None and row[metric] is not None
+            ]  # fmt: skip
+            part.append({"rating": rating, "metric": metric, **_fits(known, metric)})
+        rows += sorted(part, key=lambda row: row["p"] if row["p"] is not None else 2.0)
+    return Table.of(rows, f"Ratings against {about}, person by person ({len(rows)} rows)")
+
+
+def _fits(rows: Sequence[Row], metric: str) -> Row:
+    """Return slope and tests of one metric by the three models; None where one cannot be fitted."""
+    x, y = np.array([row[metric] for row in rows], float), np.array([row["value"] for row in rows], float)
+    empty = dict.fromkeys(("r", "slope", "slope_low", "slope_high", "df", "p", "p_ordinal", "within", "p_within"))
+    found: Row = {**empty, "n": len(rows)}
+    if len(rows) < 10 or np.ptp(x) == 0:
+        return found
+    found["r"] = float(np.corrcoef(x, y)[0, 1])
+    try:
+        made = slope_fit(rows, metric, model="mixed")[0]
+        found |= {"slope": made.estimate, "slope_low": made.low, "slope_high": made.high, "df": made.df, "p": made.p}
+    except InterplayError as error:
+        found["note"] = str(error)
+    try:
+        found["p_ordinal"] = slope_fit(rows, metric, model="ordinal")[0].p
+    except InterplayError as error:
+        found["note"] = str(error)
+    ais = np.array([[row["partner"] == ai for ai in AIS] for row in rows], float)
+    ais = ais[:, ais.any(axis=0)]
+
+    def left(values: np.ndarray) -> np.ndarray:
+        return values - ais @ np.linalg.lstsq(ais, values, rcond=None)[0]
+
+    ex, ey = left(x), left(y)
+    if ex @ ex > 1e-12:
+        slope, df = float(ex @ ey / (ex @ ex)), len(rows) - ais.shape[1] - 1
+        rest = ey - slope * ex
+        t = slope / np.sqrt((rest @ rest) / df / (ex @ ex))
+        found |= {"within": slope, "p_within": float(2 * scipy_stats.t.sf(abs(t), df))}
+    return found
 
 
 def by_agent(rated: Table, agents: Table, seed: int) -> Table:
@@ -275,7 +332,3 @@ def predict(rated: Table, seed: int, shuffles: int) -> list[tuple[str, RatingPre
 
 def _without(row: Row, *names: str) -> Row:
     return {k: v for k, v in row.items() if k not in names}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,61 @@
+"""What is known of a participant from what they answered and played before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from interplay.server.database import Tx
+from interplay.study.db.schema import answers as answer_rows
+from interplay.study.db.schema import games
+from interplay.study.protocol.answers import failed_checks
+from interplay.study.protocol.flow import Page, options, ordered
+from interplay.study.protocol.model import Protocol
+
+
+def facts(tx: Tx, number: int, *, before: int | None = None) -> dict[str, Any]:
+    """Return what conditions may ask of: the last answer to every question, and the scores of finished games.
+
+    Args:
+        tx: The transaction.
+        number: The participant.
+        before: Only what was answered before the answers with this number.
+    """
+    query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == number)
+    query = query if before is None else query.where(answer_rows.c.id < before)
+    known: dict[str, Any] = {}
+    for stored in tx.execute(query.order_by(answer_rows.c.id)).scalars():
+        known |= stored
+    rows = tx.execute(
+        sa.select(games.c.score, games.c.practice)
+        .where(games.c.person == number, games.c.status == "done", games.c.score.is_not(None))
+        .order_by(games.c.id)
+    ).all()
+    scores = [row.score for row in rows if not row.practice]
+    return known | {"score": rows[-1].score if rows else None, "scores": scores}
+
+
+def item_details(
+    page: Page, seed: int, clean: Mapping[str, Any], seen: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return for each question asked: its place, the order of drawn options, and the times of its answer."""
+    if page.item.kind not in ("form", "quiz"):
+        return None
+    told: dict[str, Any] = {}
+    for place, question in enumerate((q for q in ordered(page, seed) if q.id in clean), start=1):
+        told[question.id] = {"place": place, **seen.get(question.id, {})}
+        if question.shuffle:
+            told[question.id]["options"] = [option.value for option in options(page, question, seed)]
+    return told
+
+
+def inattentive(tx: Tx, protocol: Protocol, number: int, all_pages: list[Page]) -> bool:
+    """Return whether a participant has failed as many attention checks as end the study."""
+    if protocol.attention_limit is None:
+        return False
+    forms = {page.id: page.item.questions for page in all_pages if page.item.kind == "form"}
+    query = sa.select(answer_rows.c.page, answer_rows.c.answers).where(answer_rows.c.person == number)
+    failed = sum(failed_checks(forms.get(row.page, ()), row.answers) for row in tx.execute(query))
+    return failed >= protocol.attention_limit

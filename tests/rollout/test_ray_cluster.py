@@ -1,0 +1,62 @@
+"""A real Ray cluster of several nodes on this machine: the results of `local`, also when a node is lost."""
+
+import json
+import threading
+import time
+
+import pytest
+
+import interplay
+from interplay.errors import InterplayError
+from interplay.rollout.ray_engine import RayEngine
+
+pytestmark = pytest.mark.slow
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    workers = [made.add_node(num_cpus=1) for _ in range(2)]
+    ray.init(address=made.address, log_to_driver=False)
+    made.wait_for_nodes()
+    yield made, workers
+    ray.shutdown()
+    made.shutdown()
+
+
+def contents(folder):
+    """The bytes of every part, and the manifest but for the time at which it was written."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return sorted(f.read_bytes() for f in folder.rglob("*.parquet")), manifest.get("meta")
+
+
+def test_traces_and_measurements_are_those_of_local(cluster, tmp_path):
+    agents = ["random", "stay", "overcooked/greedy"]
+    for engine in ("local", "ray"):
+        interplay.crossplay("overcooked/cramped_room", agents, episodes=4, out=tmp_path / engine, engine=engine)
+    assert contents(tmp_path / "local") == contents(tmp_path / "ray")
+    tables = [interplay.measure(tmp_path / "ray", ["score", "events"], engine=e).rows for e in ("local", "ray")]
+    assert tables[0] == tables[1]
+
+
+def test_what_a_player_raises_is_what_the_caller_sees(cluster):
+    def wrong(planes, legal):
+        return 99
+
+    mine = interplay.Agent("mine", interplay.FunctionPlayer(wrong, encoding="planes"))
+    with pytest.raises(InterplayError, match="action 99"):
+        interplay.play("overcooked/cramped_room", [mine, "stay"], episodes=1, engine="ray")
+
+
+def slow_square(number):
+    time.sleep(0.5)
+    return number * number
+
+
+def test_a_lost_node_loses_nothing(cluster):
+    made, workers = cluster
+    threading.Timer(2.0, lambda: made.remove_node(workers[0], allow_graceful=False)).start()
+    assert list(RayEngine().map(slow_square, range(16))) == [n * n for n in range(16)]
