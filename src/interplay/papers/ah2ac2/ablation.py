@@ -8,25 +8,25 @@ import numpy as np
 
 from interplay.papers.ah2ac2.formatting import interval, number, steps, table
 from interplay.papers.ah2ac2.published import ABLATION, ABLATION_SELF_PLAY, ABLATION_STEPS, PEOPLE, PROXIES
-from interplay.papers.ah2ac2.stage_results import LINES, Found, trained_steps
+from interplay.papers.ah2ac2.stage_results import LINES, StageResults, trained_steps
 
 
-def held_near(found: Found, players: int) -> dict[float, str]:
+def held_near(results: StageResults, players: int) -> dict[float, str]:
     """λ -> the policy's name, in order."""
-    names = found.evaluation.get(players, {}).get("self_play", {})
+    names = results.evaluation.get(players, {}).get("self_play", {})
     mine = {float(n.split("/")[1]): n for n in names if n.startswith(f"hdr_{players}p/")}
     return dict(sorted(mine.items()))
 
 
-def clone_of(found: Found, players: int) -> str | None:
+def clone_of(results: StageResults, players: int) -> str | None:
     """The clone that they were held near."""
-    agents = found.evaluation.get(players, {}).get("ablation", {}).get(f"hdr_{players}p", {}).get("agents", [])
+    agents = results.evaluation.get(players, {}).get("ablation", {}).get(f"hdr_{players}p", {}).get("agents", [])
     return next((a for a in agents if a.startswith("bc")), None)
 
 
-def distance(found: Found, players: int) -> dict[float, float]:
+def distance(results: StageResults, players: int) -> dict[float, float]:
     """λ -> KL(clone || policy) in nats a decision, over the end of training."""
-    told = found.stages.get(f"hdr_{players}p")
+    told = results.stages.get(f"hdr_{players}p")
     if told is None:
         return {}
     hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
@@ -37,13 +37,13 @@ def distance(found: Found, players: int) -> dict[float, float]:
     return {float(hold[i % len(hold)]): float(value) for i, value in enumerate(ends)}
 
 
-def ablation(found: Found, players: int) -> list[str]:
+def ablation(results: StageResults, players: int) -> list[str]:
     """Return HDR-IPPO by the weight of its clone, beside the paper."""
-    held = found.evaluation.get(players, {})
-    names, clone = held_near(found, players), clone_of(found, players)
+    held = results.evaluation.get(players, {})
+    names, clone = held_near(results, players), clone_of(results, players)
     if not names:
         return []
-    told = found.stages.get(f"hdr_{players}p")
+    told = results.stages.get(f"hdr_{players}p")
     length = f"{steps(trained_steps(told))} steps each" if told else "steps unknown"
     people = "people" if players == 2 else "the H-Group bots (none of three people are here)"
     theirs = (
@@ -55,7 +55,7 @@ def ablation(found: Found, players: int) -> list[str]:
     about = f"{length}, begun with the clone {clone or 'of its run'}, all in one compiled program. {theirs}"
     lines = [f"## HDR-IPPO by the weight of its clone, {players} players", "", about, ""]
     lines += _self_play(held, names, clone, players) + _held_out(held, names, clone, players, people)
-    return lines + _matrix(held, players) + _distance(found, players)
+    return lines + _matrix(held, players) + _distance(results, players)
 
 
 def _published(weight: float | None, players: int) -> Any:
@@ -118,18 +118,18 @@ def _matrix(held: dict[str, Any], players: int) -> list[str]:
     return [about, "", *table(["", *short], rows)]
 
 
-def _distance(found: Found, players: int) -> list[str]:
-    ends = distance(found, players)
+def _distance(results: StageResults, players: int) -> list[str]:
+    ends = distance(results, players)
     if not ends:
         return []
     each = ", ".join(f"{value:.3f} (λ = {weight:g})" for weight, value in ends.items())
     return [f"KL(clone || policy) at the end of training, nats a decision of its own games: {each}.", ""]
 
 
-def proxies(found: Found, players: int) -> list[str]:
+def proxies(results: StageResults, players: int) -> list[str]:
     """Our proxies beside the published ones: Tables 2, 3 and 4 of the challenge."""
-    held, alike = found.evaluation.get(players, {}), found.likeness.get(players, {})
-    names, clone = held_near(found, players), clone_of(found, players)
+    held, alike = results.evaluation.get(players, {}), results.likeness.get(players, {})
+    names, clone = held_near(results, players), clone_of(results, players)
     rows: list[list[Any]] = []
     if alike:
         people = alike["people"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.papers.ah2ac2.formatting import number, steps, table
 from interplay.papers.ah2ac2.published import POINTS
-from interplay.papers.ah2ac2.stage_results import Found, trained_steps
+from interplay.papers.ah2ac2.stage_results import StageResults, trained_steps
 
 CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
 MARKS = (1e7, 1e8, 1e9)
@@ -29,9 +29,9 @@ NAMES = {
 COLOURS = ("#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5b9a", "#8a817c", "#b5651d", "#2e4057", "#5f7f3b")
 
 
-def learnt(found: Found, players: int) -> dict[str, dict[str, Any]]:
+def learnt(results: StageResults, players: int) -> dict[str, dict[str, Any]]:
     """Method -> its stage, of those that learn by playing the whole game."""
-    return {m: found.stages[f"{m}_{players}p"] for m in ALONE if f"{m}_{players}p" in found.stages}
+    return {m: results.stages[f"{m}_{players}p"] for m in ALONE if f"{m}_{players}p" in results.stages}
 
 
 def returns(told: dict[str, Any]) -> list[tuple[float, float]]:
@@ -52,11 +52,11 @@ def at(told: dict[str, Any], mark: float) -> float | None:
     return float(np.interp(np.log(mark), np.log([p[0] for p in points]), [p[1] for p in points]))
 
 
-def curves(found: Found) -> list[str]:
+def curves(results: StageResults) -> list[str]:
     """Return the table of returns against steps."""
     rows = []
     for players in (2, 3):
-        for method, told in learnt(found, players).items():
+        for method, told in learnt(results, players).items():
             last = returns(told)[-1][1] if returns(told) else None
             ends = [number(at(told, mark)) for mark in MARKS]
             rows.append([f"{NAMES[method]}, {players} players", *ends, number(last), steps(trained_steps(told))])
@@ -64,7 +64,7 @@ def curves(found: Found) -> list[str]:
             told_at = [number(point.score) if mark == point.steps else "–" for mark in MARKS]
             label = f"*{point.what}, {players} players, published*"
             rows.append([label, *told_at, number(point.score), steps(point.steps)])
-    if not any(learnt(found, players) for players in (2, 3)):
+    if not any(learnt(results, players) for players in (2, 3)):
         return []
     head = ["", *(f"at {steps(mark)} steps" for mark in MARKS), "at the end", "steps"]
     lines = ["## Return against steps", "", f"![Return against steps of training](../images/{CURVES})", ""]
@@ -80,10 +80,10 @@ def curves(found: Found) -> list[str]:
 EARLIER = ("lstm_chunk16", "mingru_turns", "hdr_turns")  # measured before gradients through memory were one product
 
 
-def speed(found: Found) -> list[str]:
+def speed(results: StageResults) -> list[str]:
     """Return the table of training speeds."""
     rows = []
-    for row in found.speed.get("rows", []):
+    for row in results.speed.get("rows", []):
         flags = "" if row["flags"] == "plain" else f" ({row['flags']})"
         if "steps_per_s" in row:
             told = [f"{row['steps_per_s']:,}", number(row["update_ms"], 1), number(row["times_jaxmarl"])]
@@ -92,7 +92,7 @@ def speed(found: Found) -> list[str]:
     if not rows:
         return []
     head = ["configuration", "machine", "steps/s", "an update, ms", "times JaxMARL's"]
-    theirs = found.speed["jaxmarl"]
+    theirs = results.speed["jaxmarl"]
     about = (
         f"PPO at two players with all of its work, 1,024 environments x 128 steps, 4 epochs, 4 minibatches unless the "
         f"configuration says otherwise (`benchmarks/hanabi_learning/speed.json`). JaxMARL: "
@@ -102,13 +102,13 @@ def speed(found: Found) -> list[str]:
     return ["## Speed", "", about, "", *table(head, rows)]
 
 
-def draw(found: Found, folder: Path) -> list[Path]:
+def draw(results: StageResults, folder: Path) -> list[Path]:
     """The pictures; none where nothing was trained."""
     made = []
-    if any(learnt(found, players) for players in (2, 3)):
-        made.append(_saved(_curves(found), folder / CURVES))
-    if "hdr_2p" in found.stages:
-        made.append(_saved(_held(found), folder / HELD))
+    if any(learnt(results, players) for players in (2, 3)):
+        made.append(_saved(_curves(results), folder / CURVES))
+    if "hdr_2p" in results.stages:
+        made.append(_saved(_held(results), folder / HELD))
     return made
 
 
@@ -136,11 +136,11 @@ def _saved(figure: Any, path: Path) -> Path:
     return path
 
 
-def _curves(found: Found) -> Any:
-    shown = [players for players in (2, 3) if learnt(found, players)]
+def _curves(results: StageResults) -> Any:
+    shown = [players for players in (2, 3) if learnt(results, players)]
     figure, axes = _figure(len(shown), 1)
     for axis, players in zip(axes[:, 0], shown, strict=True):
-        for method, told in learnt(found, players).items():
+        for method, told in learnt(results, players).items():
             points = returns(told)
             axis.plot(*zip(*points), color=COLOURS[ALONE.index(method)], label=NAMES[method], linewidth=1.5)
         for point, mark in zip(POINTS[players], "osD^", strict=False):
@@ -152,12 +152,12 @@ def _curves(found: Found) -> Any:
     return figure
 
 
-def _held(found: Found) -> Any:
+def _held(results: StageResults) -> Any:
     """HDR-IPPO: the return and the distance from the clone, by λ (the challenge's Figures 6 and 7)."""
-    shown = [players for players in (2, 3) if f"hdr_{players}p" in found.stages]
+    shown = [players for players in (2, 3) if f"hdr_{players}p" in results.stages]
     figure, axes = _figure(len(shown), 2)
     for row, players in enumerate(shown):
-        told = found.stages[f"hdr_{players}p"]
+        told = results.stages[f"hdr_{players}p"]
         hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
         for place, (key, label) in enumerate((("returns", "return"), ("anchor_kls", "KL(clone || policy), nats"))):
             axis = axes[row][place]

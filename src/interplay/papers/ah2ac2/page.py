@@ -20,7 +20,7 @@ from interplay.papers.ah2ac2.stage_results import (
     LINES,
     RESULTS,
     ROOT,
-    Found,
+    StageResults,
     cells,
     counts,
     load,
@@ -40,11 +40,11 @@ TABLE3 = (
 BOTS_3P = "No games of three people are here: at three players clones, HDR-IPPO and BR-BC are of H-Group bots' games."
 
 
-def budgets(found: Found) -> list[str]:
+def budgets(records: StageResults) -> list[str]:
     """What was trained, beside what the papers trained. Nothing on this page is claimed beyond these steps."""
     rows = []
-    for name, told in found.stages.items():
-        for number_of, attempt in enumerate([told, *found.earlier.get(name, [])]):
+    for name, told in records.stages.items():
+        for number_of, attempt in enumerate([told, *records.earlier.get(name, [])]):
             rows.append(_budget(name + (" (earlier)" if number_of else ""), name, attempt))
     head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)"]
     head += ["seconds, with compiling", "machine"]
@@ -70,10 +70,10 @@ def _budget(label: str, stage: str, told: dict[str, Any]) -> list[Any]:
     ]  # fmt: skip
 
 
-def targets(found: Found) -> list[str]:
+def targets(records: StageResults) -> list[str]:
     """Return scores with themselves beside what the papers print."""
     rows = []
-    for name, told in found.stages.items():
+    for name, told in records.stages.items():
         method, players = split(name)
         theirs = METHODS.get(method)
         if method in ("metric_rewards", "metric_rewards_small", "fcp_population", "obl_belief") or theirs is None:
@@ -96,9 +96,9 @@ def _game(config: dict[str, Any]) -> str:
     return f"A small deck ({told})" if told else "The full game"
 
 
-def metric_rewards(found: Found) -> list[str]:
+def metric_rewards(records: StageResults) -> list[str]:
     """Return what metrics as rewards change."""
-    stages = [told for name, told in found.stages.items() if split(name)[0].startswith("metric_rewards")]
+    stages = [told for name, told in records.stages.items() if split(name)[0].startswith("metric_rewards")]
     lines = [line for told in stages for line in _paid(told)]
     return ["## Metrics as reward", "", *lines] if lines else []
 
@@ -133,10 +133,10 @@ PUBLISHED_CLONES = {2: (0.87, 0.46), 3: (0.70, 0.40)}  # 1,000 games: loss over 
 CLONES = {"bc": "", "bc_turns": " (remembers its own turns)"}
 
 
-def clones(found: Found) -> list[str]:
+def clones(records: StageResults) -> list[str]:
     """What clones predict of those they never met."""
     rows = []
-    for stage, attempt in found.stages.items():
+    for stage, attempt in records.stages.items():
         (method, players), last = split(stage), attempt.get("last", {})
         if method not in CLONES or players is None or "held_out" not in last:
             continue
@@ -157,9 +157,9 @@ def clones(found: Found) -> list[str]:
     ]  # fmt: skip
 
 
-def foreseen(found: Found, players: int) -> list[str]:
+def foreseen(records: StageResults, players: int) -> list[str]:
     """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
-    held = found.people.get(players)
+    held = records.people.get(players)
     if held is None:
         return []
     rows = []
@@ -181,9 +181,9 @@ def foreseen(found: Found, players: int) -> list[str]:
     ]  # fmt: skip
 
 
-def evaluated(found: Found, players: int) -> list[str]:
+def evaluated(records: StageResults, players: int) -> list[str]:
     """Likeliest moves: self-play over many games, and how well people are foreseen."""
-    held = found.evaluation.get(players)
+    held = records.evaluation.get(players)
     if held is None or not held["self_play"]:
         return []
     people, rows = held.get("foreseen", {}), []
@@ -197,12 +197,12 @@ def evaluated(found: Found, players: int) -> list[str]:
     return [f"## Likeliest moves, {players} players", "", *table(head, rows)]
 
 
-def crossplay(found: Found, players: int) -> list[str]:
+def crossplay(records: StageResults, players: int) -> list[str]:
     """Return the cross-play matrix."""
-    held = found.crossplay.get(players)
+    held = records.crossplay.get(players)
     if held is None:
         return []
-    names, mean = [a["name"] for a in held["agents"]], cells(found, players)
+    names, mean = [a["name"] for a in held["agents"]], cells(records, players)
     rows = [[a, *(f"**{mean[a, b]:.1f}**" if a == b else f"{mean[a, b]:.1f}" for b in names)] for a in names]
     games = min(r["n"] for r in held["rows"])
     seats = "in either seat" if players == 2 else "as one of three, in every seat, beside two of the partner"
@@ -223,21 +223,21 @@ def _who(one: dict[str, Any]) -> str:
     return f"{one['stage']}, {which}"
 
 
-def searched(found: Found) -> list[str]:
+def searched(records: StageResults) -> list[str]:
     """Return what search adds."""
-    if not found.search:
+    if not records.search:
         return []
     rows = []
-    for r in found.search:
+    for r in records.search:
         score = f"{r['mean']:.2f} ± {1.96 * (r['sd'] or 0) / r['n'] ** 0.5:.2f}"
         rows.append([r["agent"], r["partner"], r["players"], score, r["n"]])
     return ["## Search", "", *table(["agent", "partner", "players", "mean score", "games"], rows)]
 
 
-def table3(found: Found) -> list[str]:
+def table3(records: StageResults) -> list[str]:
     """Return Table 3 of the preference paper beside ours."""
     lines: list[str] = []
-    for players, own in sorted(found.table3.items()):
+    for players, own in sorted(records.table3.items()):
         rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
         for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
             printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
@@ -254,14 +254,14 @@ def table3(found: Found) -> list[str]:
 SHORT = {"BR-BC": "br_bc", "FCP": "fcp", "OP": "op", "HDR-IPPO": "hdr", "IPPO": "ippo", "BC": "bc", "OBL (L4)": "obl"}
 
 
-def table5(found: Found) -> list[str]:
+def table5(records: StageResults) -> list[str]:
     """Scores with the proxies that we have, beside the published ones with the hidden proxies."""
     lines: list[str] = []
     for players, published in PUBLISHED_TABLE5.items():
-        rows = [_with_proxies(found, players, method, theirs) for method, theirs in published.items()]
+        rows = [_with_proxies(records, players, method, theirs) for method, theirs in published.items()]
         if all(row[1] == "–" for row in rows):
             continue
-        who = ", ".join(found.proxies[players])
+        who = ", ".join(records.proxies[players])
         head = ["method", "mean here", "median", "cross-entropy", "published mean", "median", "cross-entropy", "who"]
         lines += [f"### {players} players: with {who}", "", *table(head, rows)]
     if not lines:
@@ -277,9 +277,9 @@ def table5(found: Found) -> list[str]:
     return ["## As rows of the challenge's Table 5", "", about, "", *lines]
 
 
-def _with_proxies(found: Found, players: int, method: str, theirs: tuple[str, ...]) -> list[Any]:
-    proxies_here = found.proxies[players]
-    agents = [a for a in found.crossplay.get(players, {}).get("agents", []) if not a["name"].startswith("hanabi/")]
+def _with_proxies(records: StageResults, players: int, method: str, theirs: tuple[str, ...]) -> list[Any]:
+    proxies_here = records.proxies[players]
+    agents = [a for a in records.crossplay.get(players, {}).get("agents", []) if not a["name"].startswith("hanabi/")]
     if method == "human proxies":
         mine = [a for a in agents if a["name"] in proxies_here]
     else:
@@ -288,20 +288,20 @@ def _with_proxies(found: Found, players: int, method: str, theirs: tuple[str, ..
             mine = mine[-1:]
     games: list[int] = []
     for one in mine:
-        of = counts(found, players, one["name"], proxies_here)
+        of = counts(records, players, one["name"], proxies_here)
         games += [0] * (len(of) - len(games))
         games = [a + b for a, b in zip(games, of + [0] * (len(games) - len(of)), strict=True)]
     if not sum(games):
         return [method, "–", "–", "–", *theirs, "–"]
     mean = sum(p * n for p, n in enumerate(games)) / sum(games)
-    people = found.evaluation.get(players, {}).get("foreseen", {})
+    people = records.evaluation.get(players, {}).get("foreseen", {})
     names = [f"{a['stage']}/{a['hold']:g}" if "hold" in a else f"{a['stage']}/{a['run']}" for a in mine if "stage" in a]
     losses = [people[n]["cross_entropy"]["mean"] / players for n in names if n in people]
     loss = number(float(np.mean(losses))) if losses else "–"
     return [method, number(mean), number(median(games), 0), loss, *theirs, ", ".join(a["name"] for a in mine)]
 
 
-def page(found: Found) -> str:
+def page(records: StageResults) -> str:
     """Return the whole page."""
     head = [
         "# Learning in Hanabi", "",
@@ -310,17 +310,17 @@ def page(found: Found) -> str:
         "`interplay paper ah2ac2 page` from `benchmarks/hanabi_learning/results`; "
         "[the guide](../guide/hanabi_learning.md) tells what each method is.", "",
     ]  # fmt: skip
-    if not found.stages and not found.crossplay and not found.evaluation:
+    if not records.stages and not records.crossplay and not records.evaluation:
         return "\n".join([*head, "Nothing has been trained yet.", ""])
-    parts = [budgets(found), curves(found), speed(found), targets(found), clones(found)]
-    parts += [foreseen(found, players) for players in (2, 3)]
+    parts = [budgets(records), curves(records), speed(records), targets(records), clones(records)]
+    parts += [foreseen(records, players) for players in (2, 3)]
     for players in (2, 3):
-        parts += [proxies(found, players), ablation(found, players)]
-        if players == 2 and "hdr_2p" in found.stages:
+        parts += [proxies(records, players), ablation(records, players)]
+        if players == 2 and "hdr_2p" in records.stages:
             parts.append([f"![Return and distance from the clone by its weight](../images/{HELD})", ""])
-    parts += [part(found, players) for players in (2, 3) for part in (evaluated, crossplay)]
-    parts += [searched(found), metric_rewards(found), table3(found), table5(found)]
-    said = findings(found)
+    parts += [part(records, players) for players in (2, 3) for part in (evaluated, crossplay)]
+    parts += [searched(records), metric_rewards(records), table3(records), table5(records)]
+    said = findings(records)
     words = ["## What it says", "", *said, ""] if said else []
     return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
 

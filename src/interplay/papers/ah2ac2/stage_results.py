@@ -13,7 +13,7 @@ ROSTER = ROOT / "benchmarks" / "hanabi_learning" / "roster.json"
 LINES = 10  # of a curve's end that are averaged
 
 
-class Found(NamedTuple):
+class StageResults(NamedTuple):
     """What the scripts left behind."""
 
     stages: dict[str, dict[str, Any]]  # by name, the attempt with most steps
@@ -28,33 +28,33 @@ class Found(NamedTuple):
     people: dict[int, dict[str, Any]]  # by players: what people.py wrote of who foresees them
 
 
-def load(folder: Path = RESULTS, roster: Path = ROSTER) -> Found:
+def load(folder: Path = RESULTS, roster: Path = ROSTER) -> StageResults:
     """All files of the folder; stages/ has one for each stage."""
     listed = json.loads(roster.read_text())
     proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
-    found = Found({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
+    results = StageResults({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
     for path in sorted((folder / "stages").glob("*.json")):
         held = json.loads(path.read_text())
         first, *rest = held["attempts"]
-        found.stages[held["stage"]] = first
-        found.earlier[held["stage"]] = rest
+        results.stages[held["stage"]] = first
+        results.earlier[held["stage"]] = rest
     for path in sorted(folder.glob("*.json")):
         held = json.loads(path.read_text())
         kind = held.get("kind") if isinstance(held, dict) else None
         if kind == "crossplay":
-            found.crossplay[held["players"]] = complete(held)
-            found.search.extend(row | {"players": held["players"]} for row in held["search"])
+            results.crossplay[held["players"]] = complete(held)
+            results.search.extend(row | {"players": held["players"]} for row in held["search"])
         elif kind == "likeness":
-            found.likeness[held["players"]] = held
+            results.likeness[held["players"]] = held
         elif kind == "people":
-            found.people[held["players"]] = held
+            results.people[held["players"]] = held
         elif kind == "table3":
-            found.table3[held["players"]] = held["rows"]
+            results.table3[held["players"]] = held["rows"]
         elif kind == "evaluation":
-            found.evaluation[int(held["game"].split("/")[1][0])] = held
+            results.evaluation[int(held["game"].split("/")[1][0])] = held
         elif path.name == "speed.json":
-            found.speed.update(held)
-    return found
+            results.speed.update(held)
+    return results
 
 
 def complete(held: dict[str, Any]) -> dict[str, Any]:
@@ -93,10 +93,10 @@ def is_bot(name: str) -> bool:
     return name.startswith("hanabi/")
 
 
-def cells(found: Found, players: int) -> dict[tuple[str, str], float]:
+def cells(results: StageResults, players: int) -> dict[tuple[str, str], float]:
     """(agent, partner) -> the mean score over seatings."""
     by_cell: dict[tuple[str, str], list[float]] = {}
-    for r in found.crossplay.get(players, {}).get("rows", []):
+    for r in results.crossplay.get(players, {}).get("rows", []):
         by_cell.setdefault((r["agent"], r["partner"]), []).append(r["mean"])
     return {key: sum(values) / len(values) for key, values in by_cell.items()}
 
@@ -112,9 +112,9 @@ class Together(NamedTuple):
     steps: float | None  # of training, each
 
 
-def intra_method(found: Found, players: int) -> list[Together]:
+def intra_method(results: StageResults, players: int) -> list[Together]:
     """Pairs of runs of one method that met, those included that others never met."""
-    held = found.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
+    held = results.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
     rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for r in held["rows"]:
         rows.setdefault((r["agent"], r["partner"]), []).append(r)
@@ -134,10 +134,10 @@ def intra_method(found: Found, players: int) -> list[Together]:
     return pairs
 
 
-def counts(found: Found, players: int, agent: str, partners: list[str]) -> list[int]:
+def counts(results: StageResults, players: int, agent: str, partners: list[str]) -> list[int]:
     """Games of an agent with these partners, by their points."""
     total: list[int] = []
-    for r in found.crossplay.get(players, {}).get("rows", []):
+    for r in results.crossplay.get(players, {}).get("rows", []):
         if r["agent"] == agent and r["partner"] in partners and r["partner"] != agent:
             total += [0] * (len(r["counts"]) - len(total))
             for points, games in enumerate(r["counts"]):

@@ -12,7 +12,7 @@ from interplay.papers.ah2ac2.formatting import steps
 from interplay.papers.ah2ac2.published import INTRA_XP, POINTS, PROXIES
 from interplay.papers.ah2ac2.stage_results import (
     LINES,
-    Found,
+    StageResults,
     cells,
     intra_method,
     is_bot,
@@ -25,20 +25,20 @@ SHARED = 0.7  # of the mean of their scores with themselves: what two agents mak
 WEAK = 3.0  # points with itself below which an agent has none to share
 
 
-def findings(found: Found) -> list[str]:
+def findings(results: StageResults) -> list[str]:
     """Sentences whose numbers come from the data, each said only if it holds."""
-    parts = [_of_steps(found), _of_speed(found), _of_people(found)]
+    parts = [_of_steps(results), _of_speed(results), _of_people(results)]
     for players in (2, 3):
-        parts += [_of_hold(found, players), _of_margins(found, players), _of_partners(found, players)]
-        parts += [_of_conventions(found, players)]
-    return [line for part in parts for line in part] + _of_belief(found) + _of_rewards(found)
+        parts += [_of_hold(results, players), _of_margins(results, players), _of_partners(results, players)]
+        parts += [_of_conventions(results, players)]
+    return [line for part in parts for line in part] + _of_belief(results) + _of_rewards(results)
 
 
-def _of_steps(found: Found) -> list[str]:
+def _of_steps(results: StageResults) -> list[str]:
     """Returns beside the published points of the same kind of network."""
     lines = []
     for stage, what in (("ippo_ff_2p", "JaxMARL, feed-forward"), ("ippo_rnn_2p", "JaxMARL, recurrent (S5)")):
-        told, theirs = found.stages.get(stage), next(p for p in POINTS[2] if p.what == what)
+        told, theirs = results.stages.get(stage), next(p for p in POINTS[2] if p.what == what)
         if told is None or not returns(told):
             continue
         reached, best = returns(told)[-1]
@@ -54,8 +54,8 @@ def _of_steps(found: Found) -> list[str]:
     return lines
 
 
-def _of_speed(found: Found) -> list[str]:
-    rows = [r for r in found.speed.get("rows", []) if "times_jaxmarl" in r]
+def _of_speed(results: StageResults) -> list[str]:
+    rows = [r for r in results.speed.get("rows", []) if "times_jaxmarl" in r]
     plain = [r for r in rows if r["configuration"].startswith("ff")]
     memory = [r for r in rows if r["configuration"].startswith(("lstm", "gru", "mingru"))]
     told = []
@@ -66,14 +66,14 @@ def _of_speed(found: Found) -> list[str]:
     return [f"- Beside JaxMARL's feed-forward IPPO at its sizes, PPO here is {' and '.join(told)}."] if told else []
 
 
-def _of_people(found: Found) -> list[str]:
+def _of_people(results: StageResults) -> list[str]:
     """Which kind of agent foresees people best."""
     lines = []
-    for players, held in found.people.items():
+    for players, held in results.people.items():
         rows = {name: one for name, one in held["policies"].items() if name != "random"}
         kinds = {
             "clone": [n for n in rows if method_of(n).startswith("bc")],
-            "proxy": [n for n in rows if n in found.proxies[players]],
+            "proxy": [n for n in rows if n in results.proxies[players]],
             "H-Group bot with lapses": [n for n in rows if n.startswith("hanabi/hgroup-")],
             "rule bot": [n for n in rows if is_bot(n) and not n.startswith("hanabi/hgroup-")],
         }
@@ -91,12 +91,12 @@ def _of_people(found: Found) -> list[str]:
     return lines
 
 
-def _of_hold(found: Found, players: int) -> list[str]:
+def _of_hold(results: StageResults, players: int) -> list[str]:
     """HDR-IPPO: what its weight does to the score and to the prediction of people."""
-    held = found.evaluation.get(players, {})
+    held = results.evaluation.get(players, {})
     people, alone = held.get("foreseen", {}), held.get("self_play", {})
-    names = {weight: n for weight, n in held_near(found, players).items() if n in people}
-    if len(names) < 2 or f"hdr_{players}p" not in found.stages:
+    names = {weight: n for weight, n in held_near(results, players).items() if n in people}
+    if len(names) < 2 or f"hdr_{players}p" not in results.stages:
         return []
     loss, score = (
         [people[n]["cross_entropy"]["mean"] for n in names.values()],
@@ -106,7 +106,7 @@ def _of_hold(found: Found, players: int) -> list[str]:
     best = int(np.argmax(score))
     whom = "people" if players == 2 else "the bots that its clone is of"
     lines = [
-        f"- HDR-IPPO at {players} players, {steps(trained_steps(found.stages[f'hdr_{players}p']))} steps: from λ = "
+        f"- HDR-IPPO at {players} players, {steps(trained_steps(results.stages[f'hdr_{players}p']))} steps: from λ = "
         f"{weights[0]:g} to {weights[-1]:g} the score with itself goes from {score[0]:.1f} to {score[-1]:.1f} (most "
         f"at λ = {weights[best]:g}, {score[best]:.1f}), the nats at which {whom} are predicted from {loss[0]:.2f} to "
         f"{loss[-1]:.2f}."
@@ -114,7 +114,7 @@ def _of_hold(found: Found, players: int) -> list[str]:
     if all(a >= b for a, b in pairwise(loss)):
         lines[0] += " The nearer to the clone, the better the prediction, in every step of λ."
     crossed = held.get("ablation", {}).get(f"hdr_{players}p")
-    clone = clone_of(found, players)
+    clone = clone_of(results, players)
     if crossed and clone:
         column = crossed["agents"].index(clone)
         with_clone = {a: crossed["mean"][i][column] for i, a in enumerate(crossed["agents"]) if a != clone}
@@ -125,16 +125,16 @@ def _of_hold(found: Found, players: int) -> list[str]:
     return lines
 
 
-def _of_margins(found: Found, players: int) -> list[str]:
+def _of_margins(results: StageResults, players: int) -> list[str]:
     """Which λ stay as near to people as the paper's proxies do, and win more than their clone."""
-    held = found.evaluation.get(players, {})
-    people, alone, clone = held.get("foreseen", {}), held.get("self_play", {}), clone_of(found, players)
-    if clone is None or clone not in people or not held_near(found, players):
+    held = results.evaluation.get(players, {})
+    people, alone, clone = held.get("foreseen", {}), held.get("self_play", {}), clone_of(results, players)
+    if clone is None or clone not in people or not held_near(results, players):
         return []
     less = max(-p.accuracy_change for p in PROXIES[players])
     more = players * max(p.loss_change for p in PROXIES[players])
     near = []
-    for weight, name in held_near(found, players).items():
+    for weight, name in held_near(results, players).items():
         if name not in people:
             continue
         falls = people[clone]["accuracy"]["mean"] - people[name]["accuracy"]["mean"]
@@ -152,9 +152,9 @@ def _learned(mean: dict[tuple[str, str], float]) -> list[str]:
     return [a for a, b in mean if a == b and not is_bot(a)]
 
 
-def _of_partners(found: Found, players: int) -> list[str]:
+def _of_partners(results: StageResults, players: int) -> list[str]:
     """How much of its self-play an agent keeps with others: what does not rest on agreement is kept."""
-    mean = cells(found, players)
+    mean = cells(results, players)
     strong = [a for a in _learned(mean) if mean[a, a] >= WEAK]
     kept = {}
     for a in strong:
@@ -168,7 +168,7 @@ def _of_partners(found: Found, players: int) -> list[str]:
     most = max(kept, key=lambda a: kept[a])
     if most.startswith("obl"):
         lines[0] += f" {most} keeps most: its moves rest on no agreement, as they should."
-    return lines + _of_clones(players, mean) + _of_proxies(found, players, mean) + _of_bots(players, mean)
+    return lines + _of_clones(players, mean) + _of_proxies(results, players, mean) + _of_bots(players, mean)
 
 
 def _of_clones(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
@@ -182,8 +182,8 @@ def _of_clones(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
     return [f"- With clones of {whose} at {players} players ({own:.1f} with themselves) do best: {order}."]
 
 
-def _of_proxies(found: Found, players: int, mean: dict[tuple[str, str], float]) -> list[str]:
-    proxies = [p for p in found.proxies[players] if (p, p) in mean]
+def _of_proxies(results: StageResults, players: int, mean: dict[tuple[str, str], float]) -> list[str]:
+    proxies = [p for p in results.proxies[players] if (p, p) in mean]
     others = [a for a in _learned(mean) if a not in proxies]
     scores = {a: float(np.mean([mean[a, p] for p in proxies])) for a in others} if proxies else {}
     if not scores:
@@ -203,9 +203,9 @@ def _of_bots(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
     ]
 
 
-def _of_conventions(found: Found, players: int) -> list[str]:
+def _of_conventions(results: StageResults, players: int) -> list[str]:
     """Who understands whom: groups in which every pair makes together most of what its members make alone."""
-    mean = cells(found, players)
+    mean = cells(results, players)
     strong = [a for a, b in mean if a == b and mean[a, a] >= WEAK]
     if len(strong) < 2:
         return []
@@ -226,7 +226,7 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
     lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {told}.{apart}"]
-    for pair in intra_method(found, players):
+    for pair in intra_method(results, players):
         method = method_of(pair.names[0])
         if pair.alone < WEAK or method in ("bc", "bc_turns", "hdr"):
             continue
@@ -239,9 +239,9 @@ def _of_conventions(found: Found, players: int) -> list[str]:
     return lines
 
 
-def _of_belief(found: Found) -> list[str]:
+def _of_belief(results: StageResults) -> list[str]:
     """What moves of the level before give away of one's own cards."""
-    told = found.stages.get("obl_belief_2p")
+    told = results.stages.get("obl_belief_2p")
     last = told["curve"][-1] if told else {}
     if "nats_a_card" not in last:
         return []
@@ -249,10 +249,10 @@ def _of_belief(found: Found) -> list[str]:
     return [f"- The belief of OBL-2 knows own cards at {nats}: the difference is what the moves of OBL-1 tell."]
 
 
-def _of_rewards(found: Found) -> list[str]:
+def _of_rewards(results: StageResults) -> list[str]:
     """Of the variants that pay one kind of metric: whether that metric moved as it was paid to."""
     lines = []
-    for stage, told in found.stages.items():
+    for stage, told in results.stages.items():
         if split(stage)[0].startswith("metric_rewards"):
             lines += _moved(told, "on the small deck" if told["config"]["game"].get("options") else "in the full game")
     return lines

@@ -85,10 +85,10 @@ def _panel(rows: Sequence[Row], metric: str, y: str = "rating") -> Figure:
     known = [row for row in rows if row[metric] is not None]
     points = [Point(row[metric], row[y], group=row["agent"]) for row in known]
     note, line = f"n = {len(known)}", line_of([{**row, "rating": row[y]} for row in known], metric)
-    found = relations(Table.of(known), [metric], rating=y, peaked=["ic"] if metric == "ic" else []).rows[0]
-    if found.get("r") is not None:
-        note = f"r = {found['r']:.2f}, {note}"
-    if found.get("shape") == "parabola":
+    relation = relations(Table.of(known), [metric], rating=y, peaked=["ic"] if metric == "ic" else []).rows[0]
+    if relation.get("r") is not None:
+        note = f"r = {relation['r']:.2f}, {note}"
+    if relation.get("shape") == "parabola":
         curve = quadratic_fit([row[metric] for row in known], [row[y] for row in known])
         note, line = f"{note}, parabola with its peak at {curve.vertex:.3f}", None
     drawing = scatter(

@@ -143,7 +143,7 @@ def game_rows(episodes: Sequence[Episode]) -> list[Row]:
 
 def lost_cards(traces: TraceSet) -> np.ndarray:
     """[game, seat, 2] Discards of a card that was playable, and of the last copy of one that was still needed."""
-    found = np.zeros((len(traces), 2, 2))
+    results = np.zeros((len(traces), 2, 2))
     first = 0
     for sample in samples(traces, {}):
         rules = sample.game.rules  # type: ignore[attr-defined]
@@ -160,9 +160,9 @@ def lost_cards(traces: TraceSet) -> np.ndarray:
         critical = (card % rules.ranks >= height) & (copies[np.arange(len(discards)), card] == 1) & reachable
         for kind, which in enumerate((playable, critical)):
             cell: Any = (first + place[discards], time[discards] % 2, kind)
-            np.add.at(found, cell, which)
+            np.add.at(results, cell, which)
         first += len(sample.episodes)
-    return found
+    return results
 
 
 def ratings_table(episodes: Sequence[Episode]) -> Table:
@@ -179,7 +179,7 @@ def agent_table(episodes: Sequence[Episode]) -> Table:
     """Each AI over all of its games: means of the rates, and what only many games tell (entropies)."""
     rows = Table.of(game_rows(episodes))
     information = measure(TraceSet.in_memory(episodes), ["information"])
-    found = []
+    results = []
     for ai in AIS:
         mine = rows.where(agent=ai)
         row: Row = {"agent": ai, "games": len(mine), "score": _mean(mine, "score")}
@@ -188,8 +188,8 @@ def agent_table(episodes: Sequence[Episode]) -> Table:
         for value in information.where(agent=ai, partner=HUMAN, estimate="miller-madow"):
             if value["metric"] in ("ad_entropy", "ard_entropy", "ic"):
                 row[value["metric"]] = value["value"]
-        found.append(row)
-    return Table.of(found, "Each AI with people, over all games (entropies in nats, corrected)")
+        results.append(row)
+    return Table.of(results, "Each AI with people, over all games (entropies in nats, corrected)")
 
 
 def _mean(table: Table, column: str) -> float:
@@ -212,10 +212,10 @@ def people(episodes: Sequence[Episode]) -> dict[str, str]:
 def describe_games(episodes: Sequence[Episode], person: Mapping[str, str], seed: int) -> Table:
     """Return mean scores by AI."""
     rows = [{"agent": ai_of(e), "score": e.score, "person": person[e.events[0].payload["id"]]} for e in episodes]
-    found = stats.interval_table(
+    results = stats.interval_table(
         Table.of(rows), by=["agent"], value="score", units=["person"], statistic="mean", seed=seed
     )
-    shown = [{k: r[k] for k in ("agent", "n", "estimate", "low", "high")} for r in found]
+    shown = [{k: r[k] for k in ("agent", "n", "estimate", "low", "high")} for r in results]
     return Table.of(shown, "Mean score of all games with people (intervals resample people whole)")
 
 
@@ -225,8 +225,8 @@ def describe_ratings(rated: Table, seed: int) -> Table:
         {"rating": name, "agent": row["agent"], "value": row[name]}
         for name in (*RATINGS, "score") for row in rated if row[name] is not None
     ]  # fmt: skip
-    found = stats.interval_table(Table.of(long), by=["rating", "agent"], statistic="mean", seed=seed)
-    shown = [{k: r[k] for k in ("rating", "agent", "n", "estimate", "low", "high")} for r in found]
+    results = stats.interval_table(Table.of(long), by=["rating", "agent"], statistic="mean", seed=seed)
+    shown = [{k: r[k] for k in ("rating", "agent", "n", "estimate", "low", "high")} for r in results]
     return Table.of(shown, "Mean ratings (1 to 5) and scores of people's first games")
 
 
@@ -267,19 +267,19 @@ def _fits(rows: Sequence[Row], metric: str) -> Row:
     """Return slope and tests of one metric by the three models; None where one cannot be fitted."""
     x, y = np.array([row[metric] for row in rows], float), np.array([row["value"] for row in rows], float)
     empty = dict.fromkeys(("r", "slope", "slope_low", "slope_high", "df", "p", "p_ordinal", "within", "p_within"))
-    found: Row = {**empty, "n": len(rows)}
+    results: Row = {**empty, "n": len(rows)}
     if len(rows) < 10 or np.ptp(x) == 0:
-        return found
-    found["r"] = float(np.corrcoef(x, y)[0, 1])
+        return results
+    results["r"] = float(np.corrcoef(x, y)[0, 1])
     try:
         made = slope_fit(rows, metric, model="mixed")[0]
-        found |= {"slope": made.estimate, "slope_low": made.low, "slope_high": made.high, "df": made.df, "p": made.p}
+        results |= {"slope": made.estimate, "slope_low": made.low, "slope_high": made.high, "df": made.df, "p": made.p}
     except InterplayError as error:
-        found["note"] = str(error)
+        results["note"] = str(error)
     try:
-        found["p_ordinal"] = slope_fit(rows, metric, model="ordinal")[0].p
+        results["p_ordinal"] = slope_fit(rows, metric, model="ordinal")[0].p
     except InterplayError as error:
-        found["note"] = str(error)
+        results["note"] = str(error)
     ais = np.array([[row["partner"] == ai for ai in AIS] for row in rows], float)
     ais = ais[:, ais.any(axis=0)]
 
@@ -291,21 +291,21 @@ def _fits(rows: Sequence[Row], metric: str) -> Row:
         slope, df = float(ex @ ey / (ex @ ex)), len(rows) - ais.shape[1] - 1
         rest = ey - slope * ex
         t = slope / np.sqrt((rest @ rest) / df / (ex @ ex))
-        found |= {"within": slope, "p_within": float(2 * scipy_stats.t.sf(abs(t), df))}
-    return found
+        results |= {"within": slope, "p_within": float(2 * scipy_stats.t.sf(abs(t), df))}
+    return results
 
 
 def by_agent(rated: Table, agents: Table, seed: int) -> Table:
     """The form of the metrics paper's Table 5: an AI's own metrics on x, people's ratings on y. Three AIs only."""
     value = {row["agent"]: row for row in agents}
     rows = [row | {name: value[row["agent"]][name] for name in OF_THE_AI} for row in rated]
-    found = []
+    results = []
     for rating in RATINGS:
         table = stats.relations(
             Table.of(rows), OF_THE_AI, rating=rating, peaked=["ic"], tests=len(OF_THE_AI) * len(RATINGS), seed=seed
         )
-        found += [{"rating": rating, **_without(row, "sample", "slope_low", "slope_high", "note")} for row in table]
-    return Table.of(found, "Ratings against the AI's own metrics: 3 points on the x axis, whatever p says")
+        results += [{"rating": rating, **_without(row, "sample", "slope_low", "slope_high", "note")} for row in table]
+    return Table.of(results, "Ratings against the AI's own metrics: 3 points on the x axis, whatever p says")
 
 
 def predict(rated: Table, seed: int, shuffles: int) -> list[tuple[str, RatingPrediction]]:

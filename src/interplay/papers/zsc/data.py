@@ -89,7 +89,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Found:
+class LayoutResults:
     """One layout."""
 
     layout: str
@@ -181,7 +181,7 @@ def _error(row: dict[str, str]) -> float:
     return spread * math.sqrt(1 / EPISODES + SLACK**2 / RULER_EPISODES)
 
 
-def load(layout: str) -> Found:
+def load(layout: str) -> LayoutResults:
     """Return what was measured of a layout.
 
     Raises:
@@ -200,7 +200,7 @@ def load(layout: str) -> Found:
     contest = stages.get("contest", {})
     returns, crossplay = _rows(folder / "returns.csv"), _rows(folder / "crossplay.csv")
     dead = dead_egos(crossplay)
-    return Found(
+    return LayoutResults(
         layout=layout,
         yard=YARDSTICKS[layout],
         returns=[r for r in returns if (r["algorithm"], int(r["seed"])) not in dead],
@@ -224,7 +224,7 @@ def load(layout: str) -> Found:
     )
 
 
-def load_all() -> list[Found]:
+def load_all() -> list[LayoutResults]:
     """Return the results of all layouts."""
     return [load(layout) for layout in YARDSTICKS]
 
@@ -236,10 +236,10 @@ def _died(training: dict[str, Any]) -> int:
 
 def _last_returns(training: dict[str, Any]) -> dict[str, list[float]]:
     """By method or job: the last returns in training, a number for each run."""
-    found = {name: _last(job["curve"]) for name, job in training.items() if "curve" in job}
+    results = {name: _last(job["curve"]) for name, job in training.items() if "curve" in job}
     for run in training.get("egos", {}).get("runs", ()):
-        found.setdefault(run["algorithm"], []).append(run["return"])
-    return found
+        results.setdefault(run["algorithm"], []).append(run["return"])
+    return results
 
 
 def _last(curve: list[dict[str, Any]]) -> list[float]:
@@ -248,10 +248,10 @@ def _last(curve: list[dict[str, Any]]) -> list[float]:
 
 
 def _experiments(training: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    found = {name: job["experiment"] for name, job in training.items() if name in METHODS}
+    results = {name: job["experiment"] for name, job in training.items() if name in METHODS}
     for run in training.get("egos", {}).get("runs", ()):
-        found[run["algorithm"]] = training["egos"]["experiment"]
-    return found
+        results[run["algorithm"]] = training["egos"]["experiment"]
+    return results
 
 
 def _jobs(training: dict[str, Any], stages: dict[str, Any]) -> list[Job]:
@@ -295,9 +295,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def ratios(found: Found, method: str) -> np.ndarray:
+def ratios(results: LayoutResults, method: str) -> np.ndarray:
     """BR-Prox's cells of a method, clipped at 1."""
-    return ratios_of(found.returns, method)
+    return ratios_of(results.returns, method)
 
 
 def other_panels(layout: str) -> dict[str, list[dict[str, str]]]:

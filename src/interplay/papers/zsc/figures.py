@@ -19,7 +19,17 @@ from interplay.hub.store import require
 from interplay.metrics.brprox.ratios import Cells
 from interplay.metrics.brprox.table import read_table
 from interplay.papers.zsc import printed
-from interplay.papers.zsc.data import GREEDY, KINDS, METHODS, RESULTS, YARDSTICKS, Found, load, other_panels, published
+from interplay.papers.zsc.data import (
+    GREEDY,
+    KINDS,
+    METHODS,
+    RESULTS,
+    YARDSTICKS,
+    LayoutResults,
+    load,
+    other_panels,
+    published,
+)
 from interplay.papers.zsc.data import ratios_of as ratios
 from interplay.partners.candidates import reward_space
 from interplay.partners.diversity import diversity
@@ -96,10 +106,10 @@ def br_prox_by_layout(layouts: Sequence[str], title: str) -> Table:
     """BR-Prox of every method and of the scripted chef, with 95 % intervals over seeds and partners."""
     rows: list[Row] = []
     for layout in layouts:
-        found = load(layout)
+        layout_results = load(layout)
         public = published(layout)
         for method in (*METHODS, GREEDY):
-            row = found.baselines[method]
+            row = layout_results.baselines[method]
             values = public.get(method, [])
             rows.append(
                 {
@@ -134,11 +144,11 @@ def figure6(layouts: Sequence[str] = tuple(YARDSTICKS)) -> Table:
     """
     rows: list[Row] = []
     for layout in layouts:
-        found = load(layout)
-        alive = _alive(found)
+        layout_results = load(layout)
+        alive = _alive(layout_results)
         summary = summarise(alive, seed=0)
         flat = _self_play_says_nothing(alive)
-        for method in (*found.methods, GREEDY):
+        for method in (*layout_results.methods, GREEDY):
             row = headline(summary, method)
             rows.append(
                 {"layout": layout, "method": METHODS.get(method, method)}
@@ -245,9 +255,9 @@ def _own_events(game: Game, panel: Panel, episodes: int, seed: int) -> Behaviour
     return BehaviourFeatures(tuple(m.agent.name for m in panel.members), labels, played.returns.mean(axis=1), values)
 
 
-def _alive(found: Found) -> Cells:
-    cells = read_table(RESULTS / found.layout / "returns.csv")
-    rows = [r for r in cells.table if (r["algorithm"], int(r["seed"])) not in found.dead]
+def _alive(layout_results: LayoutResults) -> Cells:
+    cells = read_table(RESULTS / layout_results.layout / "returns.csv")
+    rows = [r for r in cells.table if (r["algorithm"], int(r["seed"])) not in layout_results.dead]
     return Cells(Table(cells.table.columns, rows), cells.best_responses, cells.notes)
 
 

@@ -70,14 +70,14 @@ def grid(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> l
     return [f"| {' | '.join(line)} |" for line in (head, marks, *rows)] + [""]
 
 
-def layout_page(title: str, found: BRProx) -> Iterator[str]:
+def layout_page(title: str, results: BRProx) -> Iterator[str]:
     """Yield the section of a layout."""
     yield from (f"### {title[0].upper()}{title[1:]}", "")
-    honest = len(found.excluded) > 0
+    honest = len(results.excluded) > 0
     head = ["agent", "rank", "compatible", *(["honest rank", "honest"] if honest else []), "inter-quartile range"]
     head += ["above 1", "expert", "moderate", *(["expert, honest", "moderate, honest"] if honest else [])]
     rows = []
-    for row in found.summary:
+    for row in results.summary:
         line = [name(row), f"{row['rank']:g}", number(row["iqm"], row["low"], row["high"])]
         line += _honest(row) if honest else []
         line += [number(row["iqr"], digits=2), f"{100 * row['above_share']:.1f} %"]
@@ -85,15 +85,15 @@ def layout_page(title: str, found: BRProx) -> Iterator[str]:
         line += [number(row[f"{s}_honest_iqm"], digits=2) for s in ("expert", "moderate")] if honest else []
         rows.append(line)
     yield from grid(head, rows)
-    worst = max(found.best_responses, key=lambda r: r["highest_ratio"] or 0)
-    egos = sum(row["n"] for row in found.summary)
-    told = f"{len(found.above)} of {egos} cells lie above 1"
+    worst = max(results.best_responses, key=lambda r: r["highest_ratio"] or 0)
+    egos = sum(row["n"] for row in results.summary)
+    told = f"{len(results.above)} of {egos} cells lie above 1"
     told += (
         f"; the best response to partner {worst['partner']} ({worst['skill']}, ego in seat {worst['ego_seats']}) was "
     )
     told += f"exceeded by {worst['n_above']} of {worst['egos']} egos, at most {worst['highest_ratio']:.2f} times."
     if honest:
-        count = f"{len(found.excluded)} of {len(found.best_responses)}"
+        count = f"{len(results.excluded)} of {len(results.best_responses)}"
         told += f" {count} best responses get nothing: honest leaves these out."
     yield from (told, "")
 
@@ -102,10 +102,10 @@ def _honest(row: Row) -> list[str]:
     return [f"{row['honest_rank']:g}", number(row["honest_iqm"], row["honest_low"], row["honest_high"])]
 
 
-def best_page(found: dict[str, BRProx]) -> Iterator[str]:
+def best_page(results: dict[str, BRProx]) -> Iterator[str]:
     """Yield the table of the best agents."""
     rows = []
-    for layout, made in found.items():
+    for layout, made in results.items():
         best, honest = (max(made.summary, key=lambda r, k=k: r[k]) for k in ("iqm", "honest_iqm"))
         sp = next(r for r in made.summary if r["algorithm"] == "sp")
         rows.append([
@@ -116,7 +116,7 @@ def best_page(found: dict[str, BRProx]) -> Iterator[str]:
     yield from grid(head, rows)
 
 
-def people_page(found: dict[str, BRProx]) -> Iterator[str]:
+def people_page(results: dict[str, BRProx]) -> Iterator[str]:
     """Yield the tables beside people's ranks."""
     for layout, studied in STUDIED.items():
         yield from (f"### {LAYOUTS[layout][0].upper()}{LAYOUTS[layout][1:]}", "")
@@ -124,12 +124,12 @@ def people_page(found: dict[str, BRProx]) -> Iterator[str]:
         head, rows = ["ranks", *human], []
         rows.append([f"{HUMAN}, printed", *(f"{v}" for v in human.values())])
         rows.append([f"{GENERATED}, printed", *(f"{v}" for v in printed_ranks(studied, GENERATED).values())])
-        for place, chosen in enumerate(sizes(found[layout].summary)):
-            held = {r["algorithm"]: r["iqm"] for r in found[layout].summary if _is(r, chosen)}
+        for place, chosen in enumerate(sizes(results[layout].summary)):
+            held = {r["algorithm"]: r["iqm"] for r in results[layout].summary if _is(r, chosen)}
             order = sorted(human, key=lambda a, held=held: -held[a])
             rows.append([f"BR-Prox here, size {place + 1}", *(str(order.index(a) + 1) for a in human)])
         yield from grid(head, rows)
-        made = against(found[layout].cells, human, seed=SEED).where(measure="compatible")
+        made = against(results[layout].cells, human, seed=SEED).where(measure="compatible")
         head = ["size", "populations", "Spearman with people", "p", "Kendall", "printed Spearman"]
         yield from grid(head, [
             [f"{r['size']}", r["populations"], number(r["spearman"], r["spearman_low"], r["spearman_high"], 2),
@@ -199,10 +199,10 @@ def _iqms(table: Table) -> dict[str, float]:
     return {name({"algorithm": a, "population": p}): iqm(part.column("compatible")) for (a, p), part in parts}
 
 
-def alike_page(found: dict[str, BRProx]) -> Iterator[str]:
+def alike_page(results: dict[str, BRProx]) -> Iterator[str]:
     """Yield how alike BR-Prox and returns rank."""
     rows = []
-    for layout, made in found.items():
+    for layout, made in results.items():
         _, pairs = rank_table(made.cells, seed=SEED)
         of = {(r["measure"], r["other"]): r for r in pairs}
         line = [LAYOUTS[layout]]
@@ -217,9 +217,9 @@ def alike_page(found: dict[str, BRProx]) -> Iterator[str]:
     yield from grid(["layout", "compatible and honest", "compatible and return", "honest and return"], rows)
 
 
-def shares_page(found: dict[str, BRProx]) -> Iterator[str]:
+def shares_page(results: dict[str, BRProx]) -> Iterator[str]:
     """Yield the shares of ranks."""
-    table = Table.of([row | {"layout": layout} for layout, made in found.items() for row in made.summary])
+    table = Table.of([row | {"layout": layout} for layout, made in results.items() for row in made.summary])
     printed = {row["algorithm"]: row for row in rank_shares()}
     rows = []
     ours = {by: {r["algorithm"]: r for r in shares(table, by)} for by in ("iqm", "honest_iqm")}
@@ -230,7 +230,7 @@ def shares_page(found: dict[str, BRProx]) -> Iterator[str]:
     yield from grid(["algorithm", "counted", *(str(k) for k in range(1, 8))], rows, left=2)
 
 
-def values(found: dict[str, BRProx]) -> dict[str, Any]:
+def values(results: dict[str, BRProx]) -> dict[str, Any]:
     """BR-Prox of every public agent by our names of the layouts, in both ways of counting, for the package."""
     layouts = {
         OURS[layout]: [
@@ -242,7 +242,7 @@ def values(found: dict[str, BRProx]) -> dict[str, Any]:
             }
             for row in made.summary
         ]
-        for layout, made in found.items()
+        for layout, made in results.items()
     }
     return {
         "source": f"{SOURCE}: public results (licence MIT), recomputed with the right best responses",
@@ -256,9 +256,9 @@ def read_public(folder: Path) -> tuple[dict[str, Cells], dict[str, BRProx]]:
     return cells, {layout: summarise(table, seed=SEED) for layout, table in cells.items()}
 
 
-def page(read: dict[str, Cells], found: dict[str, BRProx], folder: Path) -> list[str]:
+def page(read: dict[str, Cells], results: dict[str, BRProx], folder: Path) -> list[str]:
     """Return the lines of the page."""
-    forced = found["random0"]
+    forced = results["random0"]
     firsts = [next(name(r) for r in forced.summary if r[by] == 1) for by in ("rank", "honest_rank")]
     check(len(forced.excluded) == 12 and firsts[0] != firsts[1], "twelve seatings without a return change the best")
     return [
@@ -268,14 +268,14 @@ def page(read: dict[str, Cells], found: dict[str, BRProx], folder: Path) -> list
         "two skills, both seats. What the columns mean: [BR-Prox](../guide/br_prox.md). Brackets are 95 % intervals "
         "that draw seeds and partners again. Made by `python -m interplay.papers.zsc.public_tables FOLDER`; "
         "`interplay brprox TABLE.csv.gz` prints the same numbers.", "",
-        "## The best of each layout", "", *best_page(found),
+        "## The best of each layout", "", *best_page(results),
         "In forced coordination the best responses of twelve seatings get nothing, which counts 1 for everyone: that "
         "lifts every agent, and most those that fail elsewhere. Without these cells another agent is the best.", "",
         "## Beside people", "",
         f"{SOURCE} (Table 2) ranks five algorithms by games with people in two layouts, and gives the Spearman "
         "correlation of those ranks with BR-Prox. It does not say which population size met people, so all three are "
         "here. With five algorithms p cannot be below 0.017, and one swap of neighbours costs 0.1.", "",
-        *people_page(found),
+        *people_page(results),
         "## Why the published numbers differ", "",
         "The published script divides by the best responses of candidates 1, 2, 3, ... in place of the selected ones. "
         "In the tables used here the final partners' best responses return what the events table has for the selected "
@@ -291,14 +291,14 @@ def page(read: dict[str, Cells], found: dict[str, BRProx], folder: Path) -> list
         "Spearman over 17 agents (algorithm and size), with the same partners for all. Where every best response has a "
         "return, the mean return tells almost the same order; in forced coordination the way of counting changes it.",
         "",
-        *alike_page(found),
+        *alike_page(results),
         "## Shares of ranks", "",
         f"Per cent of layouts and sizes in which an algorithm took a rank. Printed: {SOURCE}, Table 9, nine layouts; "
-        "here the five layouts that are public.", "", *shares_page(found),
+        "here the five layouts that are public.", "", *shares_page(results),
         "## Every agent", "",
         "Expert partners are those whose best response returns more than the median, since the tables do not hold the "
         "partners' own self-play returns. Nobody can tell how much of what lies above 1 is noise: the tables hold "
-        "means only.", "", *(line for layout, made in found.items() for line in layout_page(LAYOUTS[layout], made)),
+        "means only.", "", *(line for layout, made in results.items() for line in layout_page(LAYOUTS[layout], made)),
     ]  # fmt: skip
 
 
@@ -310,13 +310,13 @@ def main() -> int:
     parser.add_argument("--values", type=Path, default=VALUES, help="where the numbers go that the package ships")
     given = parser.parse_args()
     try:
-        cells, found = read_public(given.folder)
-        lines = page(cells, found, given.folder)
+        cells, results = read_public(given.folder)
+        lines = page(cells, results, given.folder)
     except InterplayError as error:
         print(f"public_tables: {error}", file=sys.stderr)
         return 2
     given.out.write_text("\n".join(lines).rstrip() + "\n")
-    text = json.dumps(values(found))
+    text = json.dumps(values(results))
     given.values.write_text(text.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
     return 0
 

@@ -44,9 +44,9 @@ def read_measures(path: Path) -> list[Row]:
 
 def of_brprox(path: Path) -> list[Row]:
     """BR-Prox and returns of a table, under the names of this study; units as text, as in a CSV."""
-    found = measures(read_table(path).table)
+    results = measures(read_table(path).table)
     units = ("seed", "partner")
-    return [row | {"measure": BR_PROX[row["measure"]]} | {u: str(row[u]) for u in units} for row in found]
+    return [row | {"measure": BR_PROX[row["measure"]]} | {u: str(row[u]) for u in units} for row in results]
 
 
 def compare(rows: Sequence[Row], given: argparse.Namespace) -> Agreement:
@@ -87,11 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows += of_brprox(given.brprox) if given.brprox else []
         if not rows:
             raise InterplayError("nothing to rank: name a CSV of measures, or --brprox TABLE")
-        found = compare(rows, given)
+        results = compare(rows, given)
     except InterplayError as error:
         print(f"zsc_rankings: {error}", file=sys.stderr)
         return 2
-    for row in found.pairs:
+    for row in results.pairs:
         if row["spearman"] is None:
             print(f"{row['measure']} / {row['other']}: too few agents, or all tied")
             continue
@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{row['measure']} / {row['other']}: {told}, {row['agents']} agents")
     sources = [p.name for p in (*given.measures, *([given.brprox] if given.brprox else []))]
     title = "Do these measures rank the same agents alike?"
-    page = ranking_report(found, title=title, provenance={"tables": sources, "seed": given.seed})
+    page = ranking_report(results, title=title, provenance={"tables": sources, "seed": given.seed})
     print(f"report: {page.write(given.out)}")
     return 0
 

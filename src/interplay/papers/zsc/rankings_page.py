@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from interplay.papers.zsc.data import METHODS, ROOT, Found, load_all
+from interplay.papers.zsc.data import METHODS, ROOT, LayoutResults, load_all
 from interplay.papers.zsc.public_tables import check, grid, number
 from interplay.reports.figures import heat_map
 from interplay.reports.rankings import bump_chart, wide
@@ -88,20 +88,20 @@ Ranks by layout, with 95 % intervals where seeds or partners were drawn again; a
 """
 
 
-def tidy(found: Found) -> list[Row]:
+def tidy(results: LayoutResults) -> list[Row]:
     """A row per value: agent, measure, value, seed, partner."""
     rows: list[Row] = []
-    for r in (r for r in found.returns if r["algorithm"] in METHODS):
+    for r in (r for r in results.returns if r["algorithm"] in METHODS):
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "partner": r["partner"]}
         value = float(r["return"])
         rows.append(unit | {"measure": PROX, "value": min(1.0, value / float(r["best_response_return"]))})
         rows.append(unit | {"measure": RETURN, "value": value})
-    for r in (r for r in found.crossplay if {r["algorithm"], r["partner"]} <= set(METHODS)):
+    for r in (r for r in results.crossplay if {r["algorithm"], r["partner"]} <= set(METHODS)):
         itself = (r["algorithm"], r["seed"]) == (r["partner"], r["partner_seed"])
         unit = {"agent": METHODS[r["algorithm"]], "seed": r["seed"], "value": float(r["return"])}
         partner = None if itself else f"{r['partner']}-{r['partner_seed']}"
         rows.append(unit | {"measure": SELF if itself else CROSS, "partner": partner})
-    for method, row in found.methods.items():
+    for method, row in results.methods.items():
         unit = {"agent": METHODS[method], "seed": None, "partner": None}
         told = {GIVES: row["gives"], GETS: row["gets"], ACCEPTS: _rest(row["ignored_percent"])}
         rows += [unit | {"measure": measure, "value": value} for measure, value in told.items()]
@@ -112,9 +112,9 @@ def _rest(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent
 
 
-def agreement(found: Found, replicates: int = 1000) -> Agreement:
+def agreement(results: LayoutResults, replicates: int = 1000) -> Agreement:
     """Return how alike the measures rank the methods of a layout."""
-    return rank_agreement(Table.of(tidy(found)), seed=0, statistic={PROX: "iqm"}, replicates=replicates)
+    return rank_agreement(Table.of(tidy(results)), seed=0, statistic={PROX: "iqm"}, replicates=replicates)
 
 
 def pair(made: Agreement, a: str, b: str) -> Row:
@@ -129,7 +129,7 @@ def spread(everyone: Sequence[Agreement], a: str, b: str) -> np.ndarray:
     return np.array([v for v in values if v is not None])
 
 
-def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
+def check_claims(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> None:
     """What the words say."""
     of = {(a, b): spread(list(made.values()), a, b) for a, b in combinations(MEASURES, 2)}
     check(not [pair for pair, values in of.items() if values.min() > 0.8], "no two measures agree everywhere")
@@ -141,35 +141,35 @@ def check_claims(everyone: Sequence[Found], made: dict[str, Agreement]) -> None:
         check(bool(most) and of[PROX, measure].mean() > of[PROX, ACCEPTS].mean(), f"{measure} goes with BR-Prox")
     both = pair(made["bothway_coordination"], PROX, ACCEPTS)["spearman"]
     check(both == of[PROX, ACCEPTS].min(), "the share taken says least in bothway coordination")
-    for found in everyone:
-        gives = [row["gives"] for row in found.methods.values()]
-        if found.layout == "asymmetric_advantages":
+    for results in everyone:
+        gives = [row["gives"] for row in results.methods.values()]
+        if results.layout == "asymmetric_advantages":
             check(set(gives) == {None}, "nothing can be handed over in asymmetric advantages")
-        elif found.layout not in ("forced_coordination", "bothway_coordination", "forced_coordination_multi"):
-            check(max(gives) < 1.2, f"egos seldom hand over anything in {found.layout}")
+        elif results.layout not in ("forced_coordination", "bothway_coordination", "forced_coordination_multi"):
+            check(max(gives) < 1.2, f"egos seldom hand over anything in {results.layout}")
     ranks = {r["agent"]: r for r in made[SHOWN].ranks if r["measure"] == PROX}
     alone = {r["agent"]: r["value"] for r in made[SHOWN].ranks if r["measure"] == SELF}
     check(ranks["SP"]["rank"] == 7 and alone["SP"] > 0.8 * max(alone.values()), "SP on counter circuit: strong alone")
 
 
-def correlations(everyone: Sequence[Found], made: dict[str, Agreement]) -> list[str]:
+def correlations(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> list[str]:
     """Return the table of correlations with BR-Prox."""
     rows = []
-    for found in everyone:
-        line = [found.yard.title]
+    for results in everyone:
+        line = [results.yard.title]
         for measure in MEASURES[1:]:
-            row = pair(made[found.layout], PROX, measure)
+            row = pair(made[results.layout], PROX, measure)
             line.append(number(row["spearman"], row["spearman_low"], row["spearman_high"], digits=2))
         rows.append(line)
     means = [f"**{spread(list(made.values()), PROX, m).mean():.2f}**" for m in MEASURES[1:]]
     return grid(["Spearman with BR-Prox", *MEASURES[1:]], [*rows, ["**mean**", *means]])
 
 
-def ranks(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]:
+def ranks(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iterator[str]:
     """Yield the tables of ranks."""
-    for found in everyone:
-        yield from (f"### {found.yard.title[0].upper()}{found.yard.title[1:]}", "")
-        lines = list(wide(made[found.layout].ranks))
+    for results in everyone:
+        yield from (f"### {results.yard.title[0].upper()}{results.yard.title[1:]}", "")
+        lines = list(wide(made[results.layout].ranks))
         yield from grid(["agent", *MEASURES], [[r["agent"], *(_rank(r, m) for m in MEASURES)] for r in lines])
 
 
@@ -192,7 +192,7 @@ def figure(made: dict[str, Agreement]) -> str:
     )  # fmt: skip
 
 
-def page(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]:
+def page(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iterator[str]:
     """Yield the lines of the page."""
     told = {"mean_cross_self": spread(list(made.values()), CROSS, SELF).mean()}
     named = {"return": RETURN, "cross": CROSS, "self": SELF, "gets": GETS, "gives": GIVES, "accept": ACCEPTS}
@@ -206,13 +206,13 @@ def page(everyone: Sequence[Found], made: dict[str, Agreement]) -> Iterator[str]
     yield from ranks(everyone, made)
 
 
-def write_table(found: Found, folder: Path) -> None:
+def write_table(results: LayoutResults, folder: Path) -> None:
     """Write the tidy table of a layout."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{found.layout}.csv").open("w", newline="") as file:
+    with (folder / f"{results.layout}.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, ["agent", "measure", "value", "seed", "partner"])
         writer.writeheader()
-        writer.writerows(tidy(found))
+        writer.writerows(tidy(results))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -224,9 +224,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     everyone = load_all()
     if given.tables:
-        for found in everyone:
-            write_table(found, given.tables)
-    made = {found.layout: agreement(found) for found in everyone}
+        for results in everyone:
+            write_table(results, given.tables)
+    made = {results.layout: agreement(results) for results in everyone}
     check_claims(everyone, made)
     text = "\n".join(page(everyone, made)).rstrip() + "\n"
     given.images.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from interplay.papers.zsc.data import (
     METHODS,
     ROOT,
     TRAINED_ANEW,
-    Found,
+    LayoutResults,
     is_faint,
     load_all,
     other_panels,
@@ -43,24 +43,24 @@ def mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def titles(found: Sequence[Found]) -> str:
+def titles(results: Sequence[LayoutResults]) -> str:
     """Return the titles of layouts in a row."""
-    return "; ".join(f.yard.title for f in found)
+    return "; ".join(f.yard.title for f in results)
 
 
-def order(found: Found) -> list[str]:
+def order(results: LayoutResults) -> list[str]:
     """The trained methods, best first."""
-    return sorted(found.methods, key=lambda m: -found.baselines[m]["br_prox"])
+    return sorted(results.methods, key=lambda m: -results.baselines[m]["br_prox"])
 
 
-def seeds_of(found: Found, method: str) -> int:
+def seeds_of(results: LayoutResults, method: str) -> int:
     """Return how many seeds of a method were trained."""
-    return 5 if method == "sp" or (found.layout in ANEW and method in TRAINED_ANEW) else 3
+    return 5 if method == "sp" or (results.layout in ANEW and method in TRAINED_ANEW) else 3
 
 
-def greedy_leads(found: Found) -> bool:
+def greedy_leads(results: LayoutResults) -> bool:
     """Return whether the scripted chef is above all trained methods."""
-    return found.baselines[GREEDY]["br_prox"] > found.baselines[order(found)[0]]["br_prox"]
+    return results.baselines[GREEDY]["br_prox"] > results.baselines[order(results)[0]]["br_prox"]
 
 
 def whole(values: Sequence[float]) -> str:
@@ -68,59 +68,59 @@ def whole(values: Sequence[float]) -> str:
     return ", ".join(f"{v:.0f}" for v in values)
 
 
-def check_layout(found: Found) -> None:
+def check_layout(results: LayoutResults) -> None:
     """What the words say of every layout."""
-    at = found.layout
-    check({*METHODS, GREEDY} <= set(found.baselines), f"seven methods and greedy in {at}")
-    for method, row in found.methods.items():
-        seeds = {r["seed"] for r in found.returns if r["algorithm"] == method}
+    at = results.layout
+    check({*METHODS, GREEDY} <= set(results.baselines), f"seven methods and greedy in {at}")
+    for method, row in results.methods.items():
+        seeds = {r["seed"] for r in results.returns if r["algorithm"] == method}
         check(len(seeds) == row["seeds"], f"the living seeds of {method} in {at}")
-        all_seeds = row["seeds"] + found.count_dead(method)
-        check(all_seeds == seeds_of(found, method), f"five seeds of SP and of what is new, in {at}")
-        same = abs(float(iqm(ratios(found, method))) - row["br_prox"]) < 5e-4
+        all_seeds = row["seeds"] + results.count_dead(method)
+        check(all_seeds == seeds_of(results, method), f"five seeds of SP and of what is new, in {at}")
+        same = abs(float(iqm(ratios(results, method))) - row["br_prox"]) < 5e-4
         check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
     check(
-        mean(found.self_play) >= (found.yard.floor or 0) and len(found.self_play) == 5 - found.count_dead("sp"),
+        mean(results.self_play) >= (results.yard.floor or 0) and len(results.self_play) == 5 - results.count_dead("sp"),
         f"self-play's floor is kept in {at}",
     )
-    beyond = [r for r in found.above(beyond_noise=True) if not is_faint(r) and r["algorithm"] != GREEDY]
+    beyond = [r for r in results.above(beyond_noise=True) if not is_faint(r) and r["algorithm"] != GREEDY]
     check(not beyond, f"no ego of {at} above 1.05 times a best response of a soup or more, beyond noise")
-    check(found.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
-    check(found.best_pair >= 0.9 * found.yard.pair, f"the best pair of {at} is within 10 % of the published one")
-    check(found.stages["selection"]["br_div"] > found.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
-    check(len({c[0] for c in found.cells}) == 10, f"ten partners in {at}")
-    networks = {str([s["network"][k] for k in ("encoding", "trunk", "widths")]) for s in found.settings}
+    check(results.stages["candidates"]["runs"] == 64, f"64 candidates in {at}")
+    check(results.best_pair >= 0.9 * results.yard.pair, f"the best pair of {at} is within 10 % of the published one")
+    check(results.stages["selection"]["br_div"] > results.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
+    check(len({c[0] for c in results.cells}) == 10, f"ten partners in {at}")
+    networks = {str([s["network"][k] for k in ("encoding", "trunk", "widths")]) for s in results.settings}
     check(len(networks) == 1, f"one network for all in {at}")
     if at not in ANEW:
-        check(len({str(s["ppo"]) for s in found.settings}) == 1, f"one PPO for all in {at}")
-    anew = {found.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
-    check(anew == {found.yard.egos}, f"steps of egos in {at}")
-    check(found.experiments["sp"]["runs"] == found.yard.population, f"{found.yard.population} runs of SP in {at}")
-    each = found.stages["candidates"]["steps_of_each"], found.stages["responses"]["steps_of_each"]
+        check(len({str(s["ppo"]) for s in results.settings}) == 1, f"one PPO for all in {at}")
+    anew = {results.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
+    check(anew == {results.yard.egos}, f"steps of egos in {at}")
+    check(results.experiments["sp"]["runs"] == results.yard.population, f"{results.yard.population} runs of SP in {at}")
+    each = results.stages["candidates"]["steps_of_each"], results.stages["responses"]["steps_of_each"]
     check(3.9e6 < each[0] < 10.1e6 and 4.9e6 < each[1] < 10.1e6, f"steps of candidates and responses in {at}")
 
 
-def check_anew(found: Found) -> None:
+def check_anew(results: LayoutResults) -> None:
     """What the words say of the layouts that were trained by the plan as it is now."""
-    at = found.layout
+    at = results.layout
     for method in METHODS:
-        row, range_of = found.baselines[method], published(at)[method]
+        row, range_of = results.baselines[method], published(at)[method]
         check(row["br_prox_high"] > min(range_of), f"{method} in {at} is not below the published range beyond noise")
         if method != "sp":
             check(row["br_prox"] > min(range_of) - 5e-4, f"{method} in {at} is within or above the published range")
-    check(found.died == 0, f"no run of {at} died")
-    weakest = min(v for m in TRAINED_ANEW for v in found.last[m])
+    check(results.died == 0, f"no run of {at} died")
+    weakest = min(v for m in TRAINED_ANEW for v in results.last[m])
     check(weakest > 7 * 20, f"every ego of {at} delivers seven soups with its own partners")
-    check(not found.above(beyond_noise=True), f"nobody in {at} is above a best response beyond noise")
-    check(order(found)[-1] == "sp", f"SP is last in {at}")
-    check(greedy_leads(found), f"greedy is above the best trained method in {at}")
-    best = found.baselines[order(found)[0]]
+    check(not results.above(beyond_noise=True), f"nobody in {at} is above a best response beyond noise")
+    check(order(results)[-1] == "sp", f"SP is last in {at}")
+    check(greedy_leads(results), f"greedy is above the best trained method in {at}")
+    best = results.baselines[order(results)[0]]
     check(
-        best["br_prox_high"] > found.baselines[GREEDY]["br_prox"], f"greedy and the best of {at} cannot be told apart"
+        best["br_prox_high"] > results.baselines[GREEDY]["br_prox"], f"greedy and the best of {at} cannot be told apart"
     )
 
 
-def check_claims(by: dict[str, Found]) -> None:
+def check_claims(by: dict[str, LayoutResults]) -> None:
     """What the words say of single layouts."""
     everyone = list(by.values())
     for layout in ANEW:
@@ -152,71 +152,71 @@ def check_claims(by: dict[str, Found]) -> None:
     )
 
 
-def prox(everyone: Sequence[Found]) -> list[str]:
+def prox(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of BR-Prox."""
     rows = []
-    for found in everyone:
-        line, best = [found.yard.title], order(found)[0]
+    for results in everyone:
+        line, best = [results.yard.title], order(results)[0]
         for method in METHODS:
-            row = found.baselines[method]
+            row = results.baselines[method]
             told = number(row["br_prox"], row.get("br_prox_low"), row.get("br_prox_high"), digits=2)
             told = f"**{told}**" if method == best else told
-            if dead := found.count_dead(method):
-                told += f"; {dead} of {seeds_of(found, method)} seeds dead"
+            if dead := results.count_dead(method):
+                told += f"; {dead} of {seeds_of(results, method)} seeds dead"
             line.append(told)
-        row = found.baselines[GREEDY]
+        row = results.baselines[GREEDY]
         scripted = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=2)
-        rows.append([*line, scripted, number(found.yard.best), number(found.yard.sp)])
+        rows.append([*line, scripted, number(results.yard.best), number(results.yard.sp)])
     return grid(["layout", *METHODS.values(), "scripted: greedy", "best published", "SP published"], rows)
 
 
-def died(everyone: Sequence[Found]) -> list[str]:
+def died(everyone: Sequence[LayoutResults]) -> list[str]:
     """Every method with dead seeds: BR-Prox of those alive, and of all."""
     rows = []
-    for found in everyone:
-        for method in (m for m in METHODS if found.count_dead(m)):
-            scores = ", ".join(f"{v:.0f}" for (m, _), v in found.dead.items() if m == method)
-            alive = number(found.baselines[method]["br_prox"], digits=2)
-            every = number(float(iqm(ratios_of(found.all_returns, method))), digits=2)
-            seeds = f"{found.count_dead(method)} of {seeds_of(found, method)}"
-            rows.append([found.yard.title, METHODS[method], seeds, scores, alive, every])
+    for results in everyone:
+        for method in (m for m in METHODS if results.count_dead(m)):
+            scores = ", ".join(f"{v:.0f}" for (m, _), v in results.dead.items() if m == method)
+            alive = number(results.baselines[method]["br_prox"], digits=2)
+            every = number(float(iqm(ratios_of(results.all_returns, method))), digits=2)
+            seeds = f"{results.count_dead(method)} of {seeds_of(results, method)}"
+            rows.append([results.yard.title, METHODS[method], seeds, scores, alive, every])
     head = ["layout", "method", "dead seeds", "they score with themselves", "BR-Prox, alive", "BR-Prox, all seeds"]
     return grid(head, rows, left=2)
 
 
-def beside_published(everyone: Sequence[Found]) -> list[str]:
+def beside_published(everyone: Sequence[LayoutResults]) -> list[str]:
     """The layouts trained anew: every method beside the range of the published values."""
     rows = []
-    for found in everyone:
-        known = published(found.layout)
-        for method in order(found):
-            row, values = found.baselines[method], known[method]
+    for results in everyone:
+        known = published(results.layout)
+        for method in order(results):
+            row, values = results.baselines[method], known[method]
             told = f"{min(values):.3f} to {max(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"
             ours = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=3)
             mine = round(row["br_prox"], 3)
             where = "above" if mine > max(values) else "below" if mine < min(values) else "within"
             earlier = "" if method in TRAINED_ANEW else " (earlier, 15 million steps)"
-            rows.append([found.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, told, where])
+            rows.append([results.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, told, where])
     return grid(["layout", "method", "seeds", "BR-Prox here", "published", "here"], rows)
 
 
-def floors(everyone: Sequence[Found]) -> list[str]:
+def floors(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of self-play and candidate pairs."""
     head = ["layout", "self-play", "floor", "best candidate pair", "best published pair", "candidates that deliver"]
     rows = []
-    for found in everyone:
-        able, yard = found.stages["features"], found.yard
-        low = " (missed)" if found.best_pair < 0.9 * yard.pair else ""
+    for results in everyone:
+        able, yard = results.stages["features"], results.yard
+        low = " (missed)" if results.best_pair < 0.9 * yard.pair else ""
         few = " (missed)" if able["able_share"] <= 0.8 else ""
         floor = "–" if yard.floor is None else f"{yard.floor:g}"
         rows.append([
-            yard.title, f"{mean(found.self_play):.0f}", floor, f"{found.best_pair:.0f}{low}",
+            yard.title, f"{mean(results.self_play):.0f}", floor, f"{results.best_pair:.0f}{low}",
             f"{yard.pair:g}", f"{able['able']} of 64, {100 * able['able_share']:.0f} %{few}",
         ])  # fmt: skip
     return grid(head, rows)
 
 
-def rulers(everyone: Sequence[Found]) -> list[str]:
+def rulers(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of best responses."""
     head = [
         "layout",
@@ -237,46 +237,46 @@ def rulers(everyone: Sequence[Found]) -> list[str]:
     return grid(head, rows)
 
 
-def own(everyone: Sequence[Found]) -> list[str]:
+def own(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of returns with training partners."""
     rows = [[f.yard.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
     return grid(["layout", *(METHODS[j] for j in EGOS)], rows)
 
 
-def selection(everyone: Sequence[Found]) -> list[str]:
+def selection(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of selections."""
     rows = []
-    for found in everyone:
-        chosen = found.stages["selection"]
+    for results in everyone:
+        chosen = results.stages["selection"]
         told = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
-        rows.append([found.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *told])
+        rows.append([results.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *told])
     return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
 
 
-def by_kind(found: Found) -> dict[str, dict[str, float]]:
+def by_kind(results: LayoutResults) -> dict[str, dict[str, float]]:
     """By kind of panel, where a layout has it: BR-Prox of each method, and under `alike` how its ranks agree."""
     made = {}
-    for kind, held in other_panels(found.layout).items():
+    for kind, held in other_panels(results.layout).items():
         known = {r["algorithm"] for r in held}
         of = {m: float(iqm(ratios_of(held, m))) for m in (*METHODS, "bc_br") if m in known}
-        generated = [found.baselines[m]["br_prox"] for m in METHODS]
+        generated = [results.baselines[m]["br_prox"] for m in METHODS]
         made[kind] = of | {"alike": spearman(generated, [of[m] for m in METHODS]).r}
     return made
 
 
-def kinds(everyone: Sequence[Found]) -> list[str]:
+def kinds(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table by other kinds of partners."""
     rows = []
-    for found in everyone:
-        made = by_kind(found)
+    for results in everyone:
+        made = by_kind(results)
         for kind, of in made.items():
-            partners = len({r["partner"] for r in other_panels(found.layout)[kind]})
+            partners = len({r["partner"] for r in other_panels(results.layout)[kind]})
             told = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
-            rows.append([found.yard.title, KINDS[kind], f"{partners}", *told])
+            rows.append([results.yard.title, KINDS[kind], f"{partners}", *told])
     return grid(["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"], rows)
 
 
-def nearer(everyone: Sequence[Found]) -> str:
+def nearer(everyone: Sequence[LayoutResults]) -> str:
     """Whose order of the methods is nearer to that by the generated panel: clones of people, or self-play agents."""
     made = {f.yard.title: of for f in everyone if (of := by_kind(f))}
     clones = [title for title, of in made.items() if of["people"]["alike"] > of["self_play"]["alike"]]
@@ -299,7 +299,7 @@ def audited() -> list[str]:
     return grid(["panel", "known agents", "cells", "exceeded beyond noise", "by"], rows)
 
 
-def times(everyone: Sequence[Found]) -> list[str]:
+def times(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of steps and seconds."""
     names = [job.name for job in everyone[0].jobs if job.steps or job.seconds]
     rows = []
@@ -311,9 +311,9 @@ def times(everyone: Sequence[Found]) -> list[str]:
     return grid(["job", *(f.yard.title for f in everyone)], rows)
 
 
-def page(everyone: Sequence[Found]) -> Iterator[str]:
+def page(everyone: Sequence[LayoutResults]) -> Iterator[str]:
     """Yield the lines of the page."""
-    by = {found.layout: found for found in everyone}
+    by = {results.layout: results for results in everyone}
     blocked = by["blocked_corridor"]
     anew, earlier = [f for f in everyone if f.layout in ANEW], [f for f in everyone if f.layout not in ANEW]
     (device,) = {f.device for f in everyone}
@@ -344,7 +344,7 @@ def page(everyone: Sequence[Found]) -> Iterator[str]:
     yield words.TIMES
 
 
-def draw(everyone: Sequence[Found], path: Path) -> None:
+def draw(everyone: Sequence[LayoutResults], path: Path) -> None:
     """Write the figure."""
     import matplotlib
 
@@ -352,14 +352,14 @@ def draw(everyone: Sequence[Found], path: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(3, 3, figsize=(9, 6.6), sharex=True, sharey=True)
-    for axis, found in zip(axes.flat, everyone, strict=True):
-        for y, row in enumerate(found.baselines[m] for m in (*METHODS, GREEDY)):
+    for axis, results in zip(axes.flat, everyone, strict=True):
+        for y, row in enumerate(results.baselines[m] for m in (*METHODS, GREEDY)):
             if row["br_prox"] is None:
                 continue
             axis.plot([row["br_prox_low"], row["br_prox_high"]], [y, y], color="#4b6b88", lw=1.5)
             axis.plot(row["br_prox"], y, "o", color="#4b6b88", ms=5)
-        axis.axvline(found.yard.best, color="#b5622b", lw=1, ls="--")
-        axis.set_title(found.yard.title, fontsize=9)
+        axis.axvline(results.yard.best, color="#b5622b", lw=1, ls="--")
+        axis.set_title(results.yard.title, fontsize=9)
         axis.set_xlim(0, 1)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set_yticks(range(len(METHODS) + 1), [*METHODS.values(), GREEDY])
@@ -377,9 +377,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--figure", type=Path, default=FIGURE)
     given = parser.parse_args(argv)
     everyone = load_all()
-    for found in everyone:
-        check_layout(found)
-    check_claims({found.layout: found for found in everyone})
+    for results in everyone:
+        check_layout(results)
+    check_claims({results.layout: results for results in everyone})
     text = "\n".join(page(everyone))
     draw(everyone, given.figure)
     given.out.write_text(text)
