@@ -104,8 +104,8 @@ def test_challenges_and_studies_say_it_too(bare, tmp_path, capsys):
     said = capsys.readouterr()
     assert "pip install interplay-agents" in said.err + said.out
     text = STUDIES.files()["overcooked_ranking"].read_text()
-    assert "overcooked/greedy" in text
-    (tmp_path / "study.yaml").write_text(text.replace("overcooked/greedy", OTHER))
+    assert "overcooked/trial_partner" in text
+    (tmp_path / "study.yaml").write_text(text.replace("overcooked/trial_partner", OTHER))
     assert run(["study", "simulate", str(tmp_path / "study.yaml"), "--participants", "1"]) != 0
     said = capsys.readouterr()
     assert "pip install interplay-agents" in said.err + said.out

@@ -12,7 +12,14 @@ from interplay.server.examples import CHALLENGES, STUDIES, ExampleFiles
 from interplay.study.protocol.reading import load
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["hanabi_preference", "human_human", "kitchen_chat", "overcooked_interdependence", "overcooked_ranking"]
+NAMES = [
+    "hanabi_preference",
+    "human_human",
+    "kitchen_chat",
+    "overcooked_interdependence",
+    "overcooked_ranking",
+    "rescue_teams",
+]
 
 
 @pytest.fixture(scope="module")
