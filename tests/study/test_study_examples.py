@@ -84,7 +84,7 @@ def test_they_are_listed_and_written_by_a_command(tmp_path, monkeypatch, capsys)
     assert run(["study", "example", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["name"] for row in rows] == NAMES
-    assert rows[-1]["languages"] == "en, zh"
+    assert rows[-2]["languages"] == "en, zh"
     assert run(["study", "example", "human_human"]) == 0
     assert run(["study", "example", "human_human", "--out", "other.yaml"]) == 0
     assert load("human_human.yaml") == load("other.yaml") == load("human_human")

@@ -200,7 +200,7 @@ def test_measures_from_elsewhere(records, tmp_path):
     rows = [{"algorithm": a, "layout": None, "iqm": 0.1, "honest_iqm": 1 - 0.1 * i}
             for i, a in enumerate(LIKED["overcooked_ranking"])]  # fmt: skip
     prox.write_text(json.dumps({"rows": rows}))
-    assert read_measures(prox).rows[1] == {"agent": "agent_b", "game": None, "measure": "br_prox", "value": 0.9}
+    assert read_measures(prox).rows[1] == {"agent": "e3t", "game": None, "measure": "br_prox", "value": 0.9}
     prox.write_text("[1]")
     with pytest.raises(InterplayError, match="one object"):
         read_measures(prox)
