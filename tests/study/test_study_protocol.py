@@ -29,7 +29,7 @@ def test_the_papers_studies_are_whole(name):
     for setting in protocol.games.values():
         make(setting.game, **setting.options)
     for partner in protocol.partners.values():
-        assert agent(partner).is_policy
+        assert agent(partner.replace("{layout}", "counter_circuit")).is_policy
     found = [page.id for page in pages(protocol, first_slots(protocol), 1)]
     assert len(set(found)) == len(found)
 
@@ -71,16 +71,16 @@ def test_the_third_study_counts_six_games_with_two_bots():
 @pytest.mark.parametrize(
     ("old", "new", "line", "told"),
     [
-        ("scale: agreement, label: I am", "scale: nope, label: I am", 119, "scale 'nope' is not known"),
-        ("draw: 2", "draw: 9", 22, "at most 5 cells"),
-        ("kind: quiz", "kind: kwiz", 59, "kwiz"),
-        ("mean(scores)", "__import__('os')", 144, "is not understood"),
-        ("partner: $partner", "partner: $p", 113, "no factor"),
-        ("right_answer: r3", "right_answer: r9", 71, "not among the options"),
-        ("  - kind: consent\n    id: consent", "  - kind: instructions\n    id: consent", 29, "version"),
+        ("scale: agreement, label: I am", "scale: nope, label: I am", 148, "scale 'nope' is not known"),
+        ("draw: 2", "draw: 9", 36, "at most 6 cells"),
+        ("kind: quiz", "kind: kwiz", 73, "kwiz"),
+        ("mean(scores)", "__import__('os')", 173, "is not understood"),
+        ("partner: $partner", "partner: $p", 142, "no factor"),
+        ("right_answer: b1", "right_answer: r9", 85, "not among the options"),
+        ("  - kind: consent\n    id: consent", "  - kind: instructions\n    id: consent", 43, "version"),
         ("title: Playing", "colour: red\ntitle: Playing", 3, "Extra inputs"),
-        ("partners:\n", "partners: [\n", 17, "not YAML"),
-        ("payment: {", "name: again\npayment: {", 144, "given twice"),
+        ("partners:\n", "partners: [\n", 20, "not YAML"),
+        ("payment: {", "name: again\npayment: {", 173, "given twice"),
     ],
 )
 def test_mistakes_are_told_with_their_line(old, new, line, told):

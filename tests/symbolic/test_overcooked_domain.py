@@ -17,6 +17,7 @@ from interplay.symbolic.read import read, symbolic_trace
 from tests.games.overcooked.test_lineage import KITCHENS, kitchen, play
 
 COUNTERS, POTS, BOTH = ("counters",), ("pots",), ("counters", "pots")
+BY_COUNTERS = InterdependenceOptions(channels=COUNTERS)
 PLAYED = (24, 300)  # episodes, steps; as many as in the tests of lineage, so that programs are shared
 KEYS = {letter: n for n, letter in enumerate("NSEW.I")}
 
@@ -77,7 +78,7 @@ def test_pots_are_counted_when_asked():
     """Both reach the pot: the left chef pots an onion and cooks it, the right one plates and serves it."""
     cook, serve = "WIEI" + "I", "......" + "EIWI" + "SI"
     trace = scripted("XXXXX/O1P2D/XXXSX", cook, serve, orders=["O"], cook_time=2, auto_cook=False)
-    assert count(trace).number("constructive") is None  # they share no counter
+    assert count(trace, BY_COUNTERS).number("constructive") is None  # they share none
     found = count(trace, InterdependenceOptions(channels=POTS))
     assert [(k.giver, k.receiver, k.object, k.gave.split("(")[0]) for k in found.links] == [
         (0, 1, "soup_1", "cook"),
@@ -175,13 +176,14 @@ def test_forced_coordination_takes_exactly_four_hand_overs_a_soup(human):
 def test_other_kitchens_see_few_hand_overs_and_some_none(human):
     per_soup = {}
     for layout in ("counter_circuit", "coordination_ring", "cramped_room"):
-        games = [(count(trace).number("constructive"), score / 20) for name, trace, _, score in human if name == layout]
+        played = [(trace, score) for name, trace, _, score in human if name == layout]
+        games = [(count(trace, BY_COUNTERS).number("constructive"), score / 20) for trace, score in played]
         per_soup[layout] = sum(c for c, _ in games) / sum(s for _, s in games)
     assert per_soup["counter_circuit"] > per_soup["cramped_room"] > per_soup["coordination_ring"]
     assert max(per_soup.values()) < 0.5
     for layout, trace, _, _ in human:
         if layout == "asymmetric_advantages":  # the two rooms share pots, but no counter
-            assert count(trace).number("constructive") is None
+            assert count(trace, BY_COUNTERS).number("constructive") is None
             assert count(trace, InterdependenceOptions(channels=BOTH)).number("constructive") > 0
 
 

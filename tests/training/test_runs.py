@@ -341,17 +341,17 @@ def test_the_schedule_is_in_an_order_that_works(pipeline):
     for job in jobs:
         assert {(job.layout, name) for name in job.needs} <= done, job.key
         done.add(job.key)
-    (panel,) = [job for job in jobs if job.key == ("coordination_ring", "panel")]
-    known = ["sp=runs/coordination_ring/sp#20-24", "runs/coordination_ring/egos", "e3t=runs/coordination_ring/e3t"]
+    (panel,) = [job for job in jobs if job.key == ("blocked_corridor", "panel")]
+    known = ["sp=runs/blocked_corridor/sp#20-24", "runs/blocked_corridor/egos", "e3t=runs/blocked_corridor/e3t"]
     assert panel.config["known"] == known
-    assert panel.config["partners"] == ["runs/coordination_ring/draft/panel"]
+    assert panel.config["partners"] == ["runs/blocked_corridor/draft/panel"]
     sp = next(job for job in jobs if job.name == "sp")
     # Populations of five egos, five egos, ten partners that no method trains with.
     assert sp.config["runs"] == 35
     egos = next(job for job in jobs if job.name == "egos").config["algorithm"]["options"]["methods"]
     assert egos["fcp"]["population_from"].endswith("/sp#0-19")
     partners = next(job for job in jobs if job.name == "self_play").config["partners"]
-    assert partners == ["runs/counter_circuit/sp#25-34"]
+    assert partners == ["runs/blocked_corridor/sp#25-34"]
     # Without the panels of clones nothing is made of nobody.
     _, without = arguments(pipeline, "pipeline.json", panels=None)
     assert "people" in {job.name for job in jobs}

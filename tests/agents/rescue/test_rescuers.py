@@ -50,7 +50,7 @@ def test_helpers_help_more_than_loners():
 def test_rescuers_see_only_what_their_seat_knows_and_play_only_rescue(rubble):
     assert not Team.of(rubble, ["rescue/helper", "rescue/loner"]).identities[0].privileged
     kitchen = interplay.make("overcooked/cramped_room")
-    with pytest.raises(InterplayError, match="knowledge"):
+    with pytest.raises(InterplayError, match="plays rescue"):
         Team.of(kitchen, ["rescue/helper", "rescue/helper"])
     with pytest.raises(InterplayError, match="takes no options"):
         interplay.agent("rescue/helper", speed=2)

@@ -46,7 +46,7 @@ def test_facts_follow_fires_that_spread_and_are_put_out():
 
 
 def test_a_plan_for_two_victims_in_a_house_where_fires_spread():
-    game = interplay.make("rescue", house="######/#nVF.#/#.V.f#/######", spread=6, horizon=200)
+    game = interplay.make("rescue", house="######/#nVF.#/#.V.f#/######", spread=6, horizon=400)
     solver = RescueSolver(game, victims=2)
     found = solver.alone(0)
     assert found.possible

@@ -163,6 +163,7 @@ def test_an_old_database_with_steps_stored_twice_is_upgraded(address):
         tx.exec_driver_sql("DROP INDEX study_events_step")
         tx.exec_driver_sql("ALTER TABLE study_games DROP COLUMN owner")
         tx.exec_driver_sql("ALTER TABLE study_answers DROP COLUMN about")
+        tx.exec_driver_sql("ALTER TABLE study_answers DROP COLUMN items")
         tx.exec_driver_sql("UPDATE study_version SET version_num = 'study_0004'")
         for table, columns in {"study_people": ("test", "page_opened"), "study_files": ("closed",)}.items():
             for column in columns:

@@ -164,6 +164,7 @@ def test_who_played_with_another_is_erased_from_their_trace_too(filled_anywhere)
 
     def join(tx):
         tx.execute(sa.update(games).where(games.c.id == other).values(joint=lead, seat=1))
+        tx.execute(sa.delete(events).where(events.c.game == other, events.c.kind == "step"))  # they are the lead's
         row = {"group": "g", "page": "wait", "left": False, "at": study.clock.now()}
         tx.execute(sa.insert(members), [row | {"person": p, "place": at} for at, p in enumerate(pair)])
 
