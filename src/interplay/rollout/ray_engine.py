@@ -47,7 +47,7 @@ class RayEngine:
         Raises:
             InterplayError: What a task raised, or the cluster lost a task too often.
         """
-        remote = self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
+        remote = self._ray.remote(num_cpus=1, max_retries=RETRIES)(lambda task: function(task))
         under_way: deque[Any] = deque()
         for task in tasks:
             under_way.append(remote.remote(task))
