@@ -1,11 +1,11 @@
 """People who come in several lanes while servers are killed under them, and the check of what they were told."""
 
 import asyncio
-import contextlib
 import os
 import random
 import signal
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -30,7 +30,7 @@ class Workers(Process):
     """`interplay study serve --workers 3` with nginx in front."""
 
     def __init__(self, folder, address, text, workers=3):
-        self.workers, self.address = workers, address
+        self.workers, self.address, self.killed = workers, address, datetime.now(UTC)
         super().__init__(folder, address, text)
 
     def start(self):
@@ -44,13 +44,14 @@ class Workers(Process):
         return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
     def ready(self):
-        """How many processes have said in the last seconds that they serve."""
+        """Whether all processes have said since the last kill, and in the last seconds, that they serve."""
+        since = max(self.killed, datetime.now(UTC) - timedelta(seconds=3))
         database = open_study_database(self.address)
         try:
-            at = sa.func.extract("epoch", sa.func.now() - live.c.at)
-            return database.read(lambda tx: len(tx.execute(sa.select(live.c.owner).where(at < 3)).all()))
+            said = database.read(lambda tx: tx.execute(sa.select(live.c.owner).where(live.c.at > since)).all())
         finally:
             database.close()
+        return len(said) == len(self.pids()) == self.workers
 
 
 async def kill_server(server, chance):
@@ -61,15 +62,15 @@ async def kill_server(server, chance):
 
 
 def kill_workers(at_once):
-    """Kill so many of the workers at the same time, as soon as so many and one more (or all) serve."""
+    """Kill so many of the workers at the same time, some time after all of them serve."""
 
     async def strike(server, chance):
-        while await asyncio.to_thread(server.ready) < min(at_once + 1, server.workers):
+        while not await asyncio.to_thread(server.ready):
             await asyncio.sleep(0.2)
         await asyncio.sleep(chance.uniform(0.3, 2.5))
         for pid in chance.sample(server.pids(), at_once):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
+        server.killed = datetime.now(UTC)
 
     return strike
 
