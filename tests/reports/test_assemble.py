@@ -11,6 +11,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports import assemble, teamwork
 from interplay.traces import TraceSet
+from tests.glossary import all_columns_explained  # noqa: F401
 
 
 @pytest.fixture(scope="module")

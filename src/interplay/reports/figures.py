@@ -20,6 +20,7 @@ class FigureEstimate(NamedTuple):
     group: str = ""
     note: str = ""  # shown on hover
     privileged: bool = False
+    colour: int | None = None  # of a partner, the same in every figure; None: by its group
 
 
 class Point(NamedTuple):
@@ -152,7 +153,8 @@ def interval_plot(
             y += row
         colour = svg.seat_colour(index) if len(groups) > 1 else svg.ACCENT
         for e in (e for e in estimates if e.group == group):
-            body += _interval(e, x, y + row / 2, colour, digits, left, left + plot + 10)
+            own = colour if e.colour is None else svg.seat_colour(e.colour)
+            body += _interval(e, x, y + row / 2, own, digits, left, left + plot + 10)
             y += row
     body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle") if x_title else ""
     return svg.picture(left + plot + numbers + 12, height, body, title)
@@ -198,8 +200,12 @@ def scatter(
     y_title: str,
     line: tuple[float, float] | None = None,
     note: str = "",
+    colours: Mapping[str, int] | None = None,
 ) -> str:
-    """Points by two measures. `line` is (slope, intercept); `note` tells r and its interval."""
+    """Points by two measures. `line` is (slope, intercept); `note` tells r and its interval.
+
+    Groups have colours in the order in which they come, or those that `colours` names.
+    """
     width, height, left, right, top, bottom = 560.0, 380.0, 62.0, 16.0, 30.0, 52.0
     x_low, x_high = svg.span([p.x for p in points]) if points else (0.0, 1.0)
     y_low, y_high = svg.span([p.y for p in points]) if points else (0.0, 1.0)
@@ -219,13 +225,14 @@ def scatter(
     for p in points:
         x, y = at(p.x, p.y)
         tip = hover(f"{p.label or p.group}: {label(p.x, svg.digits_for([p.x]))}, {label(p.y, svg.digits_for([p.y]))}")
-        colour = svg.seat_colour(groups.index(p.group)) if len(groups) > 1 else svg.ACCENT
+        number = groups.index(p.group) if colours is None else colours.get(p.group)
+        colour = svg.ACCENT if number is None or (colours is None and len(groups) < 2) else svg.seat_colour(number)
         body += element("circle", tip, cx=x, cy=y, r=4.5, fill=colour, fill_opacity=0.75, stroke=PAPER)
     body += text((left + width - right) / 2, height - 12, x_title, 12, MUTED, text_anchor="middle")
     body += text(16, (top + height - bottom) / 2, y_title, 12, MUTED, text_anchor="middle",
                  transform=f"rotate(-90 16 {svg.number((top + height - bottom) / 2)})")  # fmt: skip
     body += text(width - right, 18, note, 12, INK, text_anchor="end", font_weight=600) if note else ""
-    body += _key(groups, left, 18) if len(groups) > 1 else ""
+    body += _key(groups, colours or {}, left, 18) if len(groups) > 1 else ""
     return svg.picture(width, height, body, title)
 
 
@@ -242,10 +249,11 @@ def _clipped_line(line: tuple[float, float], xs, ys, at) -> str:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=INK, stroke_width=1.5, stroke_dasharray="6 4")
 
 
-def _key(groups: Sequence[str], x: float, y: float) -> str:
+def _key(groups: Sequence[str], colours: Mapping[str, int], x: float, y: float) -> str:
     parts = ""
     for i, group in enumerate(groups):
-        parts += element("circle", cx=x + 5, cy=y - 4, r=4.5, fill=svg.seat_colour(i)) + text(x + 14, y, group, 12, INK)
+        dot = element("circle", cx=x + 5, cy=y - 4, r=4.5, fill=svg.seat_colour(colours.get(group, i)))
+        parts += dot + text(x + 14, y, group, 12, INK)
         x += 30 + svg.text_width(group)
     return parts
 
