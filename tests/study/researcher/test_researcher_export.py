@@ -1,6 +1,8 @@
 """What is exported is what is in the books, in every format; traces verify by replay."""
 
+import csv
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -14,6 +16,7 @@ from interplay.study.db.schema import answers, events, games, people
 from interplay.study.db.withdrawals import withdraw
 from interplay.study.export.columns import COLUMNS
 from interplay.study.export.files import FORMATS, write_folder
+from interplay.study.export.wide import GAME, PERSON
 from interplay.traces import TraceSet, same, verify
 
 
@@ -186,3 +189,29 @@ def test_the_guide_reads_an_export(held, tmp_path, monkeypatch):
     names = {}
     exec(example, names)
     assert len(names["found"].games) == 7
+
+
+def test_the_wide_table_holds_what_the_long_ones_do(filled_anywhere, tmp_path):
+    """One row a participant: every last answer and every game is in it, and nothing else."""
+    write_folder(filled_anywhere.database, tmp_path / "out")
+    found = records.load(tmp_path / "out")
+    with (tmp_path / "out" / "wide.csv").open(newline="") as file:
+        wide = {row["participant"]: row for row in csv.DictReader(file)}
+    assert list(wide) == [row["participant"] for row in found.participants]
+    filled = dict.fromkeys(wide, len(PERSON))
+    last = {(row["participant"], f"{row['page']}.{row['question']}"): row["value"] for row in found.answers}
+    games = {(row["participant"], f"{row['page']}.{name}"): row[name] for row in found.games for name in GAME}
+    for (who, column), value in (last | games).items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+        assert wide[who][column] == ("" if text is None else str(text)), (who, column)
+        filled[who] += 1
+    for who, row in wide.items():
+        assert sum(value != "" for value in row.values()) <= filled[who]
+    done = next(row for row in wide.values() if row["status"] == "done")
+    columns = list(done)
+    assert columns[: len(PERSON)] == list(PERSON)
+    assert (
+        columns.index("rounds.1.game.score")
+        < columns.index("rounds.1.after.liked")
+        < columns.index("rounds.2.game.score")
+    )
