@@ -109,6 +109,7 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
 
     app = make_app(base, challenge.title, living)
     app.state.host, app.state.settling, app.state.forecasts = host, settling, forecasts
+    app.state.pages = pages
     connections = Connections(challenge.rules.connections)
     _add_public(app, host, sign)
     add_pages(app.router, pages)

@@ -16,7 +16,7 @@ from interplay.study.db.schema import answers, events, games, people
 from interplay.study.db.withdrawals import withdraw
 from interplay.study.export.columns import COLUMNS
 from interplay.study.export.files import FORMATS, write_folder
-from interplay.study.export.wide import GAME, PERSON
+from interplay.study.export.wide import GAME, PERSON, wide_table
 from interplay.traces import TraceSet, same, verify
 
 
@@ -207,11 +207,21 @@ def test_the_wide_table_holds_what_the_long_ones_do(filled_anywhere, tmp_path):
         filled[who] += 1
     for who, row in wide.items():
         assert sum(value != "" for value in row.values()) <= filled[who]
-    done = next(row for row in wide.values() if row["status"] == "done")
-    columns = list(done)
-    assert columns[: len(PERSON)] == list(PERSON)
-    assert (
-        columns.index("rounds.1.game.score")
-        < columns.index("rounds.1.after.liked")
-        < columns.index("rounds.2.game.score")
-    )
+
+
+def test_columns_of_the_wide_table_stand_in_the_order_of_the_pages():
+    people = [dict.fromkeys(PERSON, "x") | {"participant": who} for who in ("ana", "bob")]
+    game = dict.fromkeys(GAME, 1)
+    answers = [
+        {"at": "3", "participant": "ana", "page": "r.1.after", "question": "liked", "value": 4},
+        {"at": "5", "participant": "bob", "page": "r.1.extra", "question": "why", "value": ["a"]},
+        {"at": "6", "participant": "bob", "page": "r.1.after", "question": "liked", "value": 2},
+        {"at": "7", "participant": "bob", "page": "r.1.after", "question": "liked", "value": 3},
+    ]
+    games = [
+        {"started": at, "participant": who, "page": "r.1.game", **game} for at, who in (("2", "ana"), ("4", "bob"))
+    ]
+    table = wide_table(people, answers, games)
+    assert list(table.columns) == [*PERSON, *(f"r.1.game.{n}" for n in GAME), "r.1.extra.why", "r.1.after.liked"]
+    assert [row.get("r.1.after.liked") for row in table] == [4, 3]
+    assert table.rows[1]["r.1.extra.why"] == '["a"]'

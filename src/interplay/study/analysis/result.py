@@ -44,7 +44,7 @@ def mean_row(values: Sequence[float], name: str = "mean", bounds: tuple[float, f
 
     The interval is None where there are fewer than `FEWEST` values, or where all are the same.
     """
-    if not values:
+    if len(values) == 0:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     if len(values) < FEWEST or max(values) == min(values):
         return {name: float(np.mean(values)), f"{name}_low": None, f"{name}_high": None}

@@ -26,11 +26,11 @@ def wide_table(participants: Iterable[Row], answers: Iterable[Row], games: Itera
     """
     rows: dict[str, Row] = {row["participant"]: {name: row[name] for name in PERSON} for row in participants}
     cells: list[tuple[str, str, str, Any]] = []  # when, whose, column, value
-    for row in answers:
-        cells.append((row["at"], row["participant"], f"{row['page']}.{row['question']}", _cell(row["value"])))
     for row in games:
         cells += [(row["started"], row["participant"], f"{row['page']}.{name}", row[name]) for name in GAME]
-    for _, who, column, value in sorted(cells, key=lambda cell: cell[0]):
+    for row in answers:
+        cells.append((row["at"], row["participant"], f"{row['page']}.{row['question']}", _cell(row["value"])))
+    for _, who, column, value in sorted(cells, key=lambda cell: cell[0]):  # what is asked after a game stands after it
         rows[who][column] = value
     return Table.of(list(rows.values()), "Participants", columns=_in_order(rows.values()))
 
