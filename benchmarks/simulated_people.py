@@ -4,10 +4,10 @@
     python benchmarks/simulated_people.py hanabi FOLDER      # against HanabiData: FOLDER holds games.jsonl.gz
     python benchmarks/simulated_people.py ratings FOLDER     # and surveys.csv
 
-Prints a table of each. The studies' simulated participants are those of `interplay.study.simulation`. In Overcooked the
-clones were learnt from the very games that they are compared with, each from a part of the pairs; the softened chef was
-learnt from nothing. In Hanabi nothing was learnt from the games; how bold and careless a card player is was set by the
-first half of them, so the second half is the test.
+Prints a table of each. The simulated participants are those of `interplay.study.simulation`. In Overcooked the share of
+random moves was set by three kitchens (asymmetric advantages, coordination ring, counter circuit), so the other two are
+the test; clones were learnt from the very games that they are compared with. In Hanabi nothing was learnt from the
+games; how bold and careless a card player is was set by the first half of them, so the second half is the test.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import numpy as np
 
 import interplay
 from interplay.games.overcooked.human import human_games
-from interplay.study.simulation.participants import BOLD, CARELESS, SOFTENED_CHEF, AnswerModel, CardPlayer, chef_names
+from interplay.hub.store import local_names
+from interplay.study.simulation.participants import BOLD, CARELESS, CHEF, AnswerModel, CardPlayer, softened_chef
 
 STEPS = 400
 AIS = ("outer", "intentional", "full")
@@ -37,23 +38,27 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
 
 
-def overcooked(episodes: int) -> None:
-    """Points in 400 steps of two people, of two clones of people, of two softened chefs, of two greedy ones."""
-    head = ("kitchen", "games", "two people", "two clones", "two softened chefs", "two greedy chefs")
+def overcooked(pairs: int) -> None:
+    """Points in 400 steps of two people, of two simulated ones, of two clones of people, of two greedy chefs."""
+    head = ("kitchen", "games", "two people", "two simulated people", "two clones", "two greedy chefs")
     print(f"| {' | '.join(head)} |\n|---|---:|---|---|---|---|")
     by_layout: dict[str, list[float]] = {}
     for game in human_games():
         by_layout.setdefault(game.layout, []).append(game.score * STEPS / game.length)
+    chance = random.Random(0)
     for layout, scores in by_layout.items():
         world = interplay.make(f"overcooked/{layout}", horizon=STEPS)
+        clones = [name for name in local_names("agent", world.id) if name.rpartition("/")[2].startswith("bc-")]
+        teams = {
+            "simulated": [[softened_chef(chance), softened_chef(chance)] for _ in range(pairs)],
+            "clones": [[name, clones[(place + 1) % len(clones)]] for place, name in enumerate(clones)],
+            "greedy": [[CHEF, CHEF]],
+        }
         cells = [spread(scores)]
-        for names in (chef_names(world.id), [SOFTENED_CHEF], ["overcooked/greedy"]):
-            points = []
-            for place, name in enumerate(names):
-                partner = names[(place + 1) % len(names)]
-                played = interplay.play(world, [name, partner], episodes=max(2, episodes // len(names)), seed=place)
-                points += [float(episode.score) for episode in played]
-            cells.append(spread(points))
+        for kind, listed in teams.items():
+            each = {"simulated": 1, "clones": 4, "greedy": 4}[kind]
+            played = [interplay.play(world, team, episodes=each, seed=n) for n, team in enumerate(listed)]
+            cells.append(spread([float(episode.score) for part in played for episode in part]) if played else "none")
         print(f"| {layout} | {len(scores)} | {' | '.join(cells)} |", flush=True)
 
 

@@ -14,7 +14,7 @@ SIZES = {"laptop": {"width": 1366, "height": 650}, "phone": {"width": 375, "heig
 
 
 @pytest.fixture(params=SIZES)
-def page(request, chromium, shown):  # noqa: F811
+def page(request, shown, chromium):  # noqa: F811
     context = chromium.new_context(viewport=SIZES[request.param])
     opened = context.new_page()
     opened.set_default_timeout(120_000)

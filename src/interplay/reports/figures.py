@@ -78,7 +78,7 @@ def heat_map(
             tip = f"{rows[i]} with {columns[j]}: {label(values[i][j], digits)}{_bracket(intervals, i, j, digits)}"
             cell = _cell(left + cell_w * j, top + cell_h * i, cell_w, cell_h, values[i][j], (low, high), digits, tip)
             href = links[i][j] if links else None
-            body += element("a", cell, href=href) if href else cell
+            body += element("a", cell, href=href, aria_label=f"{tip}; watch") if href else cell
     body += _scale(left + cell_w * len(columns) + 18, top, min(cell_h * max(3, len(rows)), 190.0), low, high, digits)
     return svg.picture(width, height, body, title, interactive=links is not None)
 

@@ -14,14 +14,13 @@ from interplay.agents.registry import agent as find_agent
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import ACTIONS, IDLE, OvercookedItem, OvercookedState, soup
 from interplay.games.rescue.state import ACTIONS as RESCUE_ACTIONS
-from interplay.hub.store import local_names
 from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.study.live.browser_views import FACING
 from interplay.study.simulation.cooks import CookingPerson
 
-# Who plays like people, where nothing was learnt from people; `benchmarks/simulated_people.py` holds both against games
-# of people.
-SOFTENED_CHEF = "overcooked/greedy+0.5"  # half of its moves are random
+# As people play, by `benchmarks/simulated_people.py`. Clones of people score too little to stand for them.
+CHEF = "overcooked/greedy"
+RANDOM_MOVES = (0.52, 0.12)  # mean and standard deviation, over people, of the share of a chef's moves that are random
 BOLD = 0.5  # of cards that may fit and that a hint has named, how many a card player tries
 ERROR = 0.19  # standard deviation of an answer's error, as a share of its scale
 CARELESS = 0.05  # of a card player's moves, how many are any legal one
@@ -159,14 +158,13 @@ class CardPlayer:
 
 
 def simulated_chef(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
-    """Return a participant for a kitchen of Overcooked: a clone of people where there is one, else a softened bot."""
-    return SimulatedChef(game, seat, chance.choice(chef_names(game.id)), chance.randrange(2**31))
+    """Return a participant for a kitchen of Overcooked: a scripted chef, many of whose moves are random."""
+    return SimulatedChef(game, seat, softened_chef(chance), chance.randrange(2**31))
 
 
-def chef_names(game: str) -> list[str]:
-    """Return the agents that stand for people in a kitchen: clones of people on this machine, or the softened bot."""
-    clones = [name for name in local_names("agent", game) if name.rpartition("/")[2].startswith("bc-")]
-    return clones or [SOFTENED_CHEF]
+def softened_chef(chance: random.Random) -> str:
+    """Return the name of a chef who is as good as people are, some more, some less."""
+    return f"{CHEF}+{min(0.9, max(0.1, chance.gauss(*RANDOM_MOVES))):.2f}"
 
 
 def simulated_rescuer(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
