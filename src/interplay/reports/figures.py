@@ -32,6 +32,7 @@ class Point(NamedTuple):
     group: str = ""
 
 
+SLACK = 1.12  # of tilted names: how wide letters are depends on the reader's fonts
 Grid = Sequence[Sequence[float | None]]
 
 
@@ -60,11 +61,13 @@ def heat_map(
     left = max([svg.text_width(n, 12) for n in names_r], default=0) + 34
     tilted = max([svg.text_width(n, 12) for n in names_c], default=0) > cell_w - 8
     widest = max([svg.text_width(n, 12) for n in names_c], default=0)
-    top = (widest * 0.62 + 12 if tilted else 24) + 24
+    top = (widest * 0.62 * SLACK + 12 if tilted else 24) + 24
     right = 72.0  # for the key of the colours, and for what tilted names need beyond it
     if tilted:
         beyond = len(columns) - 0.5
-        right = max([right, *(svg.text_width(n, 12) * 0.79 - cell_w * (beyond - j) for j, n in enumerate(names_c))])
+        right = max(
+            [right, *(svg.text_width(n, 12) * 0.79 * SLACK - cell_w * (beyond - j) for j, n in enumerate(names_c))]
+        )
     width = left + cell_w * len(columns) + right
     height = max(top + cell_h * len(rows), top + 120) + 12
     body = text(left, 14, f"{column_title} →", 12, MUTED) + text(4, top - 10, f"{row_title} ↓", 12, MUTED)
@@ -107,7 +110,9 @@ def _scale(x: float, y: float, height: float, low: float, high: float, digits: i
     """The key of the colours."""
     if high <= low:
         return ""
-    steps = 24
+    steps, middle = 24, (low + high) / 2
+    while digits < 4 and abs(round(middle, digits) - middle) > 0.02 * (high - low):  # 2.5 is not 2
+        digits += 1
     bars = "".join(
         element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
                 fill=svg.ramp(1 - i / (steps - 1))[0])
