@@ -34,7 +34,7 @@ class RayEngine:
         if not ray.is_initialized():
             try:
                 ray.init(address=os.environ.get(ADDRESS), log_to_driver=False, logging_level=logging.ERROR)
-            except (ConnectionError, ValueError, RuntimeError) as error:
+            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
                 raise InterplayError(f"no Ray cluster at {os.environ.get(ADDRESS)!r} ({ADDRESS}): {error}") from error
 
     def slots(self) -> int:
