@@ -29,7 +29,7 @@ class DeviceLayout:
         devices: Those to use; None: all that this process has.
     """
 
-    def __init__(self, experiment: Experiment, devices: Sequence[jax.Device] | None = None):
+    def __init__(self, experiment: Experiment, devices: Sequence[Any] | None = None):
         devices = jax.devices() if devices is None else devices
         self.by_run = experiment.runs % len(devices) == 0
         self.by_env = not self.by_run and experiment.envs % len(devices) == 0
