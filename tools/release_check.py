@@ -4,7 +4,7 @@
 
 For each interpreter, wheels and source archives of interplay, interplay-agents and interplay-client are built, the
 wheels are installed with their dependencies from the package index, and the first commands of the README run. Then
-interplay is installed from its source archive, and says its version. Prints a line for each step; exits 1 if one failed.
+interplay is installed from its source archive, and says its version. Prints a line a step; exits 1 if one failed.
 """
 
 from __future__ import annotations
