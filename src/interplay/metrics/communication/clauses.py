@@ -43,7 +43,7 @@ _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
     "prepare", "initiate", "finish", "complete", "resume", "perform", "execute", "commence", "trigger",
-    "empty", "clear", "run",
+    "empty", "clear", "run", "consider", "handle", "prioritize",
 }  # fmt: skip
 _STARTING = {
     "start", "begin", "keep", "continue", "by", "try", "mind", "with", "proceed", "finish", "initiate", "resume",
@@ -51,6 +51,7 @@ _STARTING = {
     "be", "run",
 }  # fmt: skip
 _BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to", "first"}
+_LABELS = {"step", "steps", "task", "tasks", "job", "jobs", "part", "side", "turn", "duties", "role"}
 _ACT_NOUNS = {"action", "command", "process", "cycle", "operation", "step", "function"}
 _PROCESSES = {"boil", "bake", "simmer", "roast"}  # "start the boil" names an act, "the cook" a person
 _FIRST_PERSON = {
@@ -217,12 +218,16 @@ def _of_sentence(
             own = seat == names.speaker
             mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if words in (["mine"], ["me"]):  # "Your job: ...; mine: ..."
+        if words in (["mine"], ["me"]) or _is_label(words, "my"):  # "Your job: ...; mine: ..."
             mood = COMMIT
+            continue
+        if _is_label(words, "your"):
+            mood = ""
             continue
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
-            aside = "own" if main and _is_sticky(words) else "" if main else "leading"
+            until_comma = not main or words[0] in ("without", "instead", "rather")
+            aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
             continue
         if aside and _is_bare(words) and (aside == "own" or not piece.comma):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
@@ -267,6 +272,11 @@ def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     if rest[:2] in (["instead", "of"], ["rather", "than"]) or rest[:1] == ["without"]:
         return True
     return bool(rest) and rest[0] in _SUBORDINATE
+
+
+def _is_label(words: Sequence[str], whose: str) -> bool:
+    """Whether a clause only says whose acts follow: `my steps: ...`."""
+    return len(words) <= 3 and words[0] == whose and words[-1] in _LABELS
 
 
 def _is_sticky(words: Sequence[str]) -> bool:

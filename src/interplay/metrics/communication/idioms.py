@@ -23,8 +23,12 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"(?:^|(?<=: )|(?<=, ))(\w+ing\b.*), please$", r"please start \1"),
     (rf"\byou(?:'re| are) (?:responsible for|in charge of|tasked with) {_DOING}", "please start "),
     (r"\bset (?:the )?(?:pot|oven|blender)\d? to (?=\w)", "please "),
-    (r"\bget (it|them|the(?: (?!from|and|on|in|to|at)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b(?! in\b)",
-     r"start \2 \1"),
+    (r"\bget (it|them|the(?: (?!from|and|on|in|to|at)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b"
+     r"(?! in\b)", r"start \2 \1"),
+    (r"^(the [\w~ ]+?) (?:goes|go) (in|into|on|onto) (.*?),? please$", r"please put \1 \2 \3"),
+    (r"\bit(?:'s| is) (?:high |about )?time you (?:started|began)\b", "please start"),
+    (r"\bstart up\b", "start"),
+    (rf"\b(?:next|up|next up) for you[:,]? {_DOING}", "please start "),
     (rf"(?:^|(?<=, ))(the \w+ing(?: process| step)?) (?:{_MODALS}) (?:now )?be (?:started|begun|initiated) by you",
      r"please start \1"),
     (r"\s&\s", " and "),
@@ -46,7 +50,7 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\bget(?:ting)? the (\w+ing) (?:process |step )?(?:going|started|underway|under way)\b", r"start the \1"),
     *((rf"\bget(?:ting)? ((?:the|that|this|your) [\w~ ]+?) (?:started|going|\w+ing) in (?:the )?{utensil}\d?\b",
        rf"start {verb}ing \1 in the {utensil}") for utensil, verb in (("oven", "bak"), ("pot", "cook"))),
-    (r"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|keep going) "
+    (r"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|press on|keep going) "
      rf"(?:on |with |by |and |to )?{_DOING}",
      "please start "),
     (rf"(?<!to )\bcontinue (?:with |by |on )?(?!holding|waiting){_DOING}", "please start "),
@@ -82,8 +86,8 @@ _REWRITES: Sequence[tuple[str, str]] = (
 
 
 _CAUSATIVE = re.compile(
-    r"\b(?:(?<=to )|(?<=please )|(?<=^))(?:have|get) "
-    r"((?:both )?(?:the|that|this|those|these|an?)"
+    r"\b(?:(?<=to )|(?<=please )|(?<=and )|(?<=^))(?:have|get) "
+    r"(it|them|(?:both )?(?:the|that|this|those|these|an?)"
     r"(?: (?!from|on|in|to|at|out|over|and(?! the)|or|then|but)[\w~]+){1,5}?) "
     rf"({_PREPARED})\b"
 )

@@ -195,11 +195,12 @@ class MessageReader:
             self._named = SceneObject(mentions[-1].object, None)
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
-        if cuts and is_whole and words[0] not in _NOT_DONE and mood != PROHIBIT and self._named is not None:
+        undone = bool(_NOT_DONE & set(words[:1])) or mood == PROHIBIT or bool(_NEGATIONS & set(words))
+        if cuts and is_whole and not undone and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
             self._made.add(("cut", self._named.object))
         done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in _IS]
-        if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and mood != PROHIBIT:
+        if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and not undone:
             self._named = SceneObject(made_by(done[-1], _made_from(done[-1], self._named.object)), None)
 
     def _objects(self, words: Sequence[str]) -> list[Mention]:
@@ -353,6 +354,7 @@ _NOT_DONE = {
     "before",
     "until",
 }  # begin clauses whose acts leave things as they are
+_NEGATIONS = {"not", "never", "don't", "didn't", "isn't", "aren't", "haven't", "no", "without"}
 _INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
 WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does
 
