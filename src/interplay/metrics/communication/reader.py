@@ -327,7 +327,7 @@ class MessageReader:
         candidates = [
             self._named if pronoun else None,
             self._last_request.thing if self._last_request else None,
-            self._named if act.verb in MAKES else None,
+            self._named if act.verb in MAKES or act.verb == "fill_dish_with_food" else None,
             earlier.thing if earlier else None,
             self.scene.hands.get(to) if to is not None else None,
             self.scene.contents(place) if place else None,
