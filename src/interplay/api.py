@@ -147,8 +147,8 @@ def mean_over_episodes(table: Table) -> Table:
 
 # What a row of a table of measurements is of; all else says which value it is.
 UNITS = (
-    "game", "options", "episode", "agents", "privileged", "seed", "seat", "agent", "algorithm", "partner", "over", "giver",
-    "receiver", "policy",
+    "game", "options", "episode", "agents", "privileged", "seed", "seat", "agent", "algorithm", "partner", "over",
+    "giver", "receiver", "policy",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def show(table: Table, *, json: bool, keys: Sequence[str] = (), **extra: Any) ->
     Args:
         table: The table.
         json: Print one JSON object in place of a table.
-        keys: Columns that say what a row is of: a table too wide for the screen is printed in parts that begin with them.
+        keys: Columns that say what a row is of; a table too wide for the screen is printed in parts that repeat them.
         extra: Further entries of the JSON object.
     """
     if json:

@@ -24,12 +24,12 @@ AGENT_TEXT = (
     "The metrics that have been set against people's ratings of agents. *self-play*, *intra-XP* and *inter-XP* are "
     "mean scores (points kept) with itself, with other runs of its algorithm and with other algorithms. *AD-entropy* "
     "is of its actions, *ARD-entropy* of its answers together with the move before, *IC* what that move tells of the "
-    "answer, corrected for its bias in few games (nats). *CI* says how far a move stands for one concept, whatever "
-    "else is so. *G1*: discards a card known to be playable, *G2*: plays one known to be unplayable, *G3*: plays one "
-    "known to be playable, as shares of turns; known by hints and open cards. *IPP* is how much was known of the cards "
-    "it played, *communicativeness* how often it hinted when it could, *adherence* the share of moves that follow "
-    "H-Group's conventions. Metrics other than scores are means over partners; the table's files also "
-    "hold standard deviations, of scores over games and of all else over partners."
+    "answer (nats), corrected for its bias but in a handful of games still far too high. *CI* says how far a move "
+    "stands for one concept, whatever else is so. *G1*: discards a card known to be playable, *G2*: plays one known "
+    "to be unplayable, *G3*: plays one known to be playable, as shares of turns; known by hints and open cards. *IPP* "
+    "is how much was known of the cards it played, *communicativeness* how often it hinted when it could, *adherence* "
+    "the share of moves that follow H-Group's conventions. Metrics other than scores are means over partners; the "
+    "table's files also hold standard deviations, of scores over games and of all else over partners."
 )
 LABELS = {
     "self_play": "self-play", "intra_xp": "intra-XP", "inter_xp": "inter-XP", "ci": "CI", "ic": "IC",

@@ -97,7 +97,9 @@ def _action_names(con: duckdb.DuckDBPyConnection) -> None:
             {"game": name, "options": options, "action": number, "name": action}
             for number, action in enumerate(game.action_names)
         ]
-    Table.of(rows, columns=list(NAMES)).into_duckdb(con, "action_names")
+    Table.of(rows, columns=list(NAMES)).into_duckdb(con, "untyped_names")
+    typed = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in NAMES.items())
+    con.execute(f"CREATE VIEW action_names AS SELECT {typed} FROM untyped_names")
     con.execute(_NAMED_VIEW)
 
 
