@@ -223,8 +223,7 @@ def by_person(places: np.ndarray, scores: np.ndarray, seed: int = 0) -> Row:
         scores: [person, partner] own scores; NaN where none is known.
         seed: Seed of exchanges where there are too many to try all.
     """
-    known = ~np.isnan(scores).any(axis=1)
-    known[known] = np.ptp(scores[known], axis=1) > 0
+    known = np.array([not np.isnan(row).any() and np.ptp(row) > 0 for row in scores])
     counts = {"people": int(known.sum()), "partners": places.shape[1], "left_out": int((~known).sum())}
     if counts["people"] < 2:
         raise InterplayError(f"{counts['people']} people have scores that differ: too few for a mean")
