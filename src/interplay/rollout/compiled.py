@@ -106,7 +106,7 @@ def rollout(
 
 
 def _play(game: Game, envs: Sequence[Team], indices: Sequence[int], seed: int) -> list[Episode]:
-    batches = policy_batches(game, envs)
+    batches = tuple(policy_batches(game, envs))
     programs = compiled_rollout(game, batches)
     arrays, slots = [b.arrays for b in batches], [b.slots for b in batches]
     keys = episode_keys(seed, [e.number for e in envs], indices)
@@ -260,27 +260,9 @@ def _show(game: Game, encodings: tuple[str, ...]) -> Any:
 # --- compiled programs
 
 
-def compiled_rollout(game: Game, batches: Sequence[PolicyBatch]) -> CompiledRollout:
-    """Compile once for a game and the signatures of its policy batches, however many policies and teams there are."""
-    return _compiled(game, tuple(_Signature(b) for b in batches))
-
-
-class _Signature:
-    """A policy batch as a cache key: equal if one program serves both."""
-
-    def __init__(self, batch: PolicyBatch):
-        self.batch, self.signature = batch, batch.signature
-
-    def __hash__(self) -> int:
-        return hash(self.signature[1:])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Signature) and self.signature == other.signature
-
-
 @functools.lru_cache(maxsize=64)
-def _compiled(game: Game, signatures: tuple[_Signature, ...]) -> CompiledRollout:
-    batches = [s.batch for s in signatures]
+def compiled_rollout(game: Game, batches: tuple[PolicyBatch, ...]) -> CompiledRollout:
+    """Compile once for a game and policy batches that one program serves, however many policies and teams there are."""
 
     def begin(keys: Any, arrays: Sequence[Any], slots: Sequence[Array]) -> tuple[RolloutState, Any, Array]:
         state = jax.vmap(lambda key: game.init(chance_key(key, START, game.num_seats)))(keys)

@@ -23,7 +23,7 @@ from interplay.rollout import event_loop
 from interplay.rollout.compiled import Progress
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
 from interplay.rollout.python_runner import ask_seat, end_event, play_episode
-from interplay.rollout.seat import Seat, illegal, player_seed
+from interplay.rollout.seat import Seat, player_seed, require_legal
 from interplay.rollout.teams import Team
 
 AT_ONCE = 16  # episodes in flight
@@ -143,8 +143,7 @@ class _Choose:
             recorder.log.add(t, None, end_event(error.reason, str(error)))
             return None
         for seat, move in enumerate(moves):
-            if not (0 <= move.action < legal.shape[1] and legal[seat, move.action]):
-                raise illegal(game, self.team.agents[seat].name, seat, move.action, legal[seat], t)
+            require_legal(game, self.team.agents[seat].name, seat, move.action, legal[seat], t)
             for event in move.events:
                 recorder.log.add(t, seat, event)
         return np.array([m.action for m in moves], np.int32)

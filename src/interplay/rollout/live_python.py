@@ -17,34 +17,27 @@ import numpy as np
 from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.agents.dialogue import Dialogue, DialogueObservation, Message, can_talk
 from interplay.agents.llm.limits import Usage
-from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.rollout.episode import EpisodeRecorder
-from interplay.rollout.live import LiveTable, PartnerRegistry
+from interplay.rollout.live import LiveEngine, LiveTable, PartnerRegistry
 from interplay.rollout.python_runner import ask_seat, state_checksum, step_once
-from interplay.rollout.seat import START, Seat, chance_key, illegal, player_seed
+from interplay.rollout.seat import START, Seat, chance_key, player_seed, require_legal
 from interplay.rollout.worker import WorkerThread
 
 LOG = logging.getLogger("interplay.live")
 TEXT = "text"  # beside a game's encodings: the game as text for a seat
 
 
-class PythonEngine:
+class PythonEngine(LiveEngine):
     """Plays the tables of one game in plain Python with partners who may talk."""
 
     def __init__(self, game: Game, partners: Mapping[str, Agent | Sequence[Agent]]):
-        if not game.replayable:
-            raise InterplayError(f"{game.id} cannot be played live: what was played could not be brought back")
-        self.game, self.registry = game, PartnerRegistry(game, partners)
+        super().__init__(game, partners)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"live {game.id}")
 
     def begin(self, table: LiveTable, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
         return self._thread.submit(self._open, table, before)
-
-    def goes_on_alone(self, table: LiveTable) -> bool:
-        """Partners here are asked one by one."""
-        return False
 
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; partners who talk begin to think."""
@@ -64,13 +57,6 @@ class PythonEngine:
     def say(self, table: LiveTable, message: Message) -> None:
         """A person speaks."""
         table.partners.hear(message)
-
-    def is_prompt(self, table: LiveTable, seat: int) -> bool:
-        """Nobody here is known to be quick."""
-        return False
-
-    def warm(self, encoding: str | None = None) -> None:
-        """Nothing here is compiled."""
 
     def close(self) -> None:
         """Stop the thread; what waits is not played."""
@@ -211,8 +197,7 @@ class TablePartners:
         if seat in self._others:
             return await ask_seat(game, self._others[seat], state, table.t, legal, turn)
         move = await self._dialogue.settle(seat)
-        if not (0 <= move.action < legal.shape[1] and legal[seat, move.action]):
-            raise illegal(game, table.bots[seat], seat, move.action, legal[seat], table.t)
+        require_legal(game, table.bots[seat], seat, move.action, legal[seat], table.t)
         return move
 
     def _observe(self, seat: int) -> DialogueObservation:

@@ -7,7 +7,7 @@ import numpy as np
 
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, commit, first_of, others, value_hint
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.state import HanabiState
 
 # With so few points to go, at each number of tokens, stalling by a hint comes before discarding.
@@ -83,9 +83,9 @@ class Cheat(RuleBot):
         )
 
 
-def open_table(rules, state: HanabiState, seat) -> HanabiView:
+def open_table(rules, state: HanabiState, seat) -> HanabiObservation:
     """Return the table with all cards face up."""
-    return HanabiView(
+    return HanabiObservation(
         seat=seat,
         time=state.time,
         hands=state.hands,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 
 
 @dataclass(frozen=True)
-class _AgentTable:
+class _AgentTable(JsonOption):
     number: ClassVar[int]
     names: ClassVar[tuple[str, ...]]
 
@@ -20,8 +20,6 @@ class _AgentTable:
     """Episodes of each team and seating."""
     seed: int = 0
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play, count and print the table."""
@@ -114,7 +112,7 @@ class InterdependenceTable4:
 
 
 @dataclass(frozen=True)
-class InterdependenceCorrelations:
+class InterdependenceCorrelations(JsonOption):
     """Pearson's r of reward and constructive hand-overs, by kitchen and channel, beside the published r.
 
     Over episodes of trained agents with models of people (as in Table 3), and over games of people with people; with
@@ -131,8 +129,6 @@ class InterdependenceCorrelations:
     """Episodes of each team and seating of trained agents."""
     seed: int = 0
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Count and print the correlations."""
@@ -150,7 +146,7 @@ class InterdependenceCorrelations:
 
 
 @dataclass(frozen=True)
-class InterdependenceFigure3:
+class InterdependenceFigure3(JsonOption):
     """Figure 3: agents that are paid for hand-overs, over the price, beside agents that are not.
 
     Trains what is missing in --runs (one folder a condition; a killed run goes on), then draws hand-overs and returns
@@ -180,8 +176,6 @@ class InterdependenceFigure3:
     """Train what is missing; else only draw what is there."""
     out: Path | None = None
     """Folder for the drawings."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Train, read the logs, print the table and draw the figure."""

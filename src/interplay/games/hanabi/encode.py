@@ -193,7 +193,7 @@ def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
 
 
 @record
-class HanabiView:
+class HanabiObservation:
     """What a seat may see, as cards. The observer's own cards are HIDDEN; the rest is public."""
 
     seat: Int[Array, ""]
@@ -210,12 +210,12 @@ class HanabiView:
     last: LastMove
 
 
-def seen(rules: HanabiRules, state: HanabiState) -> HanabiView:
+def seen(rules: HanabiRules, state: HanabiState) -> HanabiObservation:
     """Return every seat's record, [seat, ...]."""
 
     def view(seat):
         own = (jnp.arange(rules.players) == seat)[:, None]
-        return HanabiView(
+        return HanabiObservation(
             seat=seat,
             time=state.time,
             hands=jnp.where(own & (state.hands != NO_CARD), jnp.int8(HIDDEN), state.hands),
