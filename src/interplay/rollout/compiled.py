@@ -16,7 +16,7 @@ from interplay.games.api import Game, Step
 from interplay.games.checksum import checksum
 from interplay.games.records import record
 from interplay.games.state_arrays import pack_stacked
-from interplay.rollout.episode import CHECK_EVERY, Episode, EventLog, plain_options
+from interplay.rollout.episode import CHECK_EVERY, Episode, EventLog
 from interplay.rollout.policy_batch import PolicyBatch, policy_batches
 from interplay.rollout.seat import (
     START,
@@ -170,7 +170,7 @@ def _episodes(
     logs: Sequence[EventLog],
 ) -> list[Episode]:
     lengths, rewards, terminated, start = tree_map(np.asarray, (now.length, now.rewards, now.terminated, start))
-    actions, options = np.concatenate([c.actions for c in chunks]), plain_options(game)
+    actions = np.concatenate([c.actions for c in chunks])
     states, steps = (None, None) if game.replayable else _joined(first, chunks)
     episodes = []
     for env, team in enumerate(envs):
@@ -178,10 +178,8 @@ def _episodes(
         at = np.array([*range(0, length, CHECK_EVERY), length], np.int32)
         packed = None if states is None else _pack_one(states, steps, env, length)
         episodes.append(
-            Episode(
-                game_id=game.id,
-                options=options,
-                rules_version=game.rules_version,
+            Episode.of(
+                game,
                 agents=team.identities,
                 seed=seed,
                 index=indices[env],

@@ -133,15 +133,16 @@ class InterdependenceCorrelations(JsonOption):
     def run(self) -> None:
         """Count and print the correlations."""
         from interplay.papers.interdependence import experiment
+        from interplay.papers.interdependence.tables import correlations
         from interplay.table import Table
         from interplay.traces import TraceSet
 
         if self.traces is not None:
-            show(experiment.correlations(experiment.people(TraceSet.open(self.traces))), json=self.json)
+            show(correlations(experiment.people(TraceSet.open(self.traces))), json=self.json)
             return
         agents = experiment.episodes_of(3, episodes=self.episodes, seed=self.seed)
         sources = {"agents with models of people": agents, "people with people": experiment.people()}
-        rows = [{"who": who, **row} for who, played in sources.items() for row in experiment.correlations(played)]
+        rows = [{"who": who, **row} for who, played in sources.items() for row in correlations(played)]
         show(Table.of(rows, "Reward against constructive hand-overs"), json=self.json)
 
 
