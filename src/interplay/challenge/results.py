@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +33,6 @@ from interplay.table import plain
 from interplay.traces import TraceSet
 from interplay.traces.export import from_record
 
-LOG = logging.getLogger("interplay.challenge")
 FORMAT = "interplay-challenge-result"
 CANDIDATE = "candidate"
 

@@ -320,17 +320,6 @@ def _taken(triggers: Table, window: Window, seed: int, part: Callable[[Row], str
     return Table.of(rows, f"Offers that were taken within {window.name}")
 
 
-def across(taken: Table) -> Table:
-    """Acceptance over time with the parts side by side, a row per team."""
-    rows: list[Row] = []
-    for (layout, agent, partner), mine in (taken.groups(*BY) if len(taken) else {}).items():
-        row: Row = {"layout": layout, "agent": agent, "partner": partner, "offers": sum(mine.column("offers"))}
-        for part in mine:
-            row |= {f"{part['part']}{end}": part[f"taken_percent{end}"] for end in ("", "_low", "_high")}
-        rows.append(row)
-    return Table.of(rows, taken.title)
-
-
 def sections(
     number: int,
     counts: HandOverCounts | None,
