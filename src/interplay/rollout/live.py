@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Identity, Move, Policy, TraceEvent
-from interplay.agents.dialogue import Message, can_talk
+from interplay.agents.dialogue import DialogueMessage, can_talk
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
@@ -182,7 +182,7 @@ class LiveEngine:
     def ask_partners(self, table: LiveTable) -> None:
         """People have chosen: `table.pending` holds what each partner will do."""
 
-    def say(self, table: LiveTable, message: Message) -> None:
+    def say(self, table: LiveTable, message: DialogueMessage) -> None:
         """A person speaks to partners who listen."""
 
     def warm(self, encoding: str | None = None) -> None:

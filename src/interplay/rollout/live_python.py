@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.api import Agent, Move, TraceEvent
-from interplay.agents.dialogue import Dialogue, DialogueObservation, Message, can_talk
+from interplay.agents.dialogue import Dialogue, DialogueMessage, DialogueObservation, can_talk
 from interplay.agents.llm.limits import Usage
 from interplay.games.api import Game
 from interplay.rollout.episode import EpisodeRecorder
@@ -54,7 +54,7 @@ class PythonEngine(LiveEngine):
         """Everyone else has chosen: partners settle on their actions."""
         table.pending = table.partners.settle()
 
-    def say(self, table: LiveTable, message: Message) -> None:
+    def say(self, table: LiveTable, message: DialogueMessage) -> None:
         """A person speaks."""
         table.partners.hear(message)
 
@@ -126,7 +126,7 @@ class TablePartners:
         self._dialogue = Dialogue(self._talkers, self._observe, lambda seat, event: table.emit(seat, event))
         self._thread = WorkerThread(f"partners at {game.id}")
 
-    def remember(self, messages: Sequence[Message]) -> None:
+    def remember(self, messages: Sequence[DialogueMessage]) -> None:
         """Take in what was said before: heard, not answered."""
         for message in messages:
             self._dialogue.deliver([message])
@@ -137,7 +137,7 @@ class TablePartners:
         if self._talkers:
             self._submit(lambda: self._guarded(self._open(t), "thinking"))
 
-    def hear(self, message: Message) -> None:
+    def hear(self, message: DialogueMessage) -> None:
         """Take in what a person said, and answer."""
         self._submit(lambda: self._guarded(self._converse([message]), "answering"))
 
@@ -172,7 +172,7 @@ class TablePartners:
                 return  # the game did not wait
             await self._converse(await self._dialogue.first_words(seat))
 
-    async def _converse(self, messages: Sequence[Message]) -> None:
+    async def _converse(self, messages: Sequence[DialogueMessage]) -> None:
         t = self._table.t
         turns = self._turns[1] if self._turns[0] == t else 0
         self._turns = (t, await self._dialogue.converse(messages, self._cap, turns))
@@ -210,10 +210,10 @@ class TablePartners:
         )
 
 
-def message_of(t: int, seat: int, payload: Mapping[str, Any]) -> Message:
+def message_of(t: int, seat: int, payload: Mapping[str, Any]) -> DialogueMessage:
     """A message from the event that stands for it."""
     to, turn = payload.get("to"), payload.get("turn", 0)
-    return Message(t=t, sender=seat, to=to, text=payload["text"], units=payload.get("units", ()), turn=turn)
+    return DialogueMessage(t=t, sender=seat, to=to, text=payload["text"], units=payload.get("units", ()), turn=turn)
 
 
 def _log_error(future: Future) -> None:
