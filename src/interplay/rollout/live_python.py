@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Agent, Move, TraceEvent
-from interplay.agents.dialogue import Dialogue, DialogueMessage, DialogueObservation, can_talk
-from interplay.agents.llm.limits import Usage
+from interplay.agents.api import Agent, TraceEvent
+from interplay.agents.dialogue import Dialogue, DialogueMessage, DialogueObservation
 from interplay.games.api import Game
+from interplay.rollout.dialogue import DialogueSeats
 from interplay.rollout.episode import EpisodeRecorder
 from interplay.rollout.live import LiveEngine, LiveTable, PartnerRegistry
-from interplay.rollout.python_runner import ask_seat, state_checksum, step_once
-from interplay.rollout.seat import START, Seat, chance_key, player_seed, require_legal
+from interplay.rollout.python_runner import state_checksum, step_once
+from interplay.rollout.seat import START, chance_key
 from interplay.rollout.worker import WorkerThread
 
 LOG = logging.getLogger("interplay.live")
@@ -110,20 +110,10 @@ class TablePartners:
 
     def __init__(self, game: Game, registry: PartnerRegistry, table: LiveTable):
         self._game, self._table = game, table
-        self._talkers: dict[int, Any] = {}
-        self._others: dict[int, Seat] = {}
-        meter, caps = Usage(), []
-        for seat in sorted(table.bots):
-            agent = registry.agent(registry.at(table, seat))
-            if can_talk(agent.policy, game):
-                policy: Any = agent.policy
-                self._talkers[seat] = policy.begin_talking(game, seat, player_seed(table.key, seat), meter)
-                caps.append(policy.turn_cap)
-            else:
-                self._others[seat] = Seat(game, agent, seat, table.key)
-        self._cap = min(caps, default=0)
+        agents = {seat: registry.agent(registry.at(table, seat)) for seat in sorted(table.bots)}
+        self._seats = DialogueSeats(game, agents, table.key)
         self._turns = (-1, 0)  # a step, and how many messages were said in it
-        self._dialogue = Dialogue(self._talkers, self._observe, lambda seat, event: table.emit(seat, event))
+        self._dialogue = Dialogue(self._seats.talkers, self._observe, lambda seat, event: table.emit(seat, event))
         self._thread = WorkerThread(f"partners at {game.id}")
 
     def remember(self, messages: Sequence[DialogueMessage]) -> None:
@@ -134,7 +124,7 @@ class TablePartners:
     def open(self) -> None:
         """Begin a step: partners think."""
         t = self._table.t
-        if self._talkers:
+        if self._seats.talkers:
             self._submit(lambda: self._guarded(self._open(t), "thinking"))
 
     def hear(self, message: DialogueMessage) -> None:
@@ -143,7 +133,7 @@ class TablePartners:
 
     def settle(self) -> dict[int, Future]:
         """Everyone else has chosen: what each partner does, a `Move`."""
-        t, futures = self._table.t, {seat: Future() for seat in (*self._talkers, *self._others)}
+        t, futures = self._table.t, {seat: Future() for seat in (*self._seats.talkers, *self._seats.others)}
         self._submit(lambda: self._settle(t, futures))
         return futures
 
@@ -167,7 +157,7 @@ class TablePartners:
             self._table.emit(None, TraceEvent("partner_error", payload))
 
     async def _open(self, t: int) -> None:
-        for seat in self._talkers:
+        for seat in self._seats.talkers:
             if self._table.t != t or self._table.done:
                 return  # the game did not wait
             await self._converse(await self._dialogue.first_words(seat))
@@ -175,7 +165,7 @@ class TablePartners:
     async def _converse(self, messages: Sequence[DialogueMessage]) -> None:
         t = self._table.t
         turns = self._turns[1] if self._turns[0] == t else 0
-        self._turns = (t, await self._dialogue.converse(messages, self._cap, turns))
+        self._turns = (t, await self._dialogue.converse(messages, self._seats.turn_cap, turns))
 
     async def _settle(self, t: int, futures: dict[int, Future]) -> None:
         for seat, future in sorted(futures.items()):
@@ -183,31 +173,16 @@ class TablePartners:
                 future.cancel()
                 continue
             try:
-                future.set_result(await self._move(seat))
+                future.set_result(await self._seats.move(self._dialogue, seat, self._table.states[t], t))
             except asyncio.CancelledError:
                 raise
             except Exception as error:
                 LOG.warning("%s: a partner failed while settling: %s", self._game.id, error)
                 future.set_exception(error)
 
-    async def _move(self, seat: int) -> Move:
-        table, game = self._table, self._game
-        state = table.states[table.t]
-        legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-        if seat in self._others:
-            return await ask_seat(game, self._others[seat], state, table.t, legal, turn)
-        move = await self._dialogue.settle(seat)
-        require_legal(game, table.bots[seat], seat, move.action, legal[seat], table.t)
-        return move
-
     def _observe(self, seat: int) -> DialogueObservation:
-        table, game = self._table, self._game
-        t = table.t
-        states = table.states[: t + 1]
-        legal = np.asarray(game.legal(states[-1]))[seat]
-        return DialogueObservation(
-            game=game, seat=seat, t=t, state=states[-1], legal=legal, states=states, actions=table.actions[:t]
-        )
+        t = self._table.t
+        return self._seats.observation(seat, self._table.states[: t + 1], self._table.actions[:t])
 
 
 def message_of(t: int, seat: int, payload: Mapping[str, Any]) -> DialogueMessage:

@@ -19,7 +19,7 @@ def held_near(results: StageResults, players: int) -> dict[float, str]:
 
 
 def clone_of(results: StageResults, players: int) -> str | None:
-    """The clone that they were evaluation near."""
+    """The clone that they were held near."""
     agents = results.evaluation.get(players, {}).get("ablation", {}).get(f"hdr_{players}p", {}).get("agents", [])
     return next((a for a in agents if a.startswith("bc")), None)
 

@@ -90,7 +90,7 @@ def targets(records: StageResults) -> list[str]:
 
 
 def _game(config: dict[str, Any]) -> str:
-    """The game in words: a small deck is settings."""
+    """The game in words: a small deck is described."""
     options = config["game"].get("options") or {} if "game" in config else {}
     settings = ", ".join(f"{k} {v}" for k, v in options.items())
     return f"A small deck ({settings})" if settings else "The full game"
@@ -159,20 +159,20 @@ def clones(records: StageResults) -> list[str]:
 
 def foreseen(records: StageResults, players: int) -> list[str]:
     """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
-    foreseen = records.people.get(players)
-    if foreseen is None:
+    scored = records.people.get(players)
+    if scored is None:
         return []
     rows = []
-    for name, one in foreseen["policies"].items():
+    for name, one in scored["policies"].items():
         shares = [f"{one[k]['mean']:.3f} ± {1.96 * one[k]['se']:.3f}" for k in ("cross_entropy", "accuracy")]
         top = f"{one['top_10_percent']['mean']:.2f}, {one['top_20_percent']['mean']:.2f}"
         trained = steps(one["steps"]) if one.get("steps") else "–"
         rows.append([name, *shares, top, f"{one['cross_entropy']['smoothing']:.2f}", trained])
-    decisions = next(iter(foreseen["policies"].values()))["cross_entropy"]["n"]
-    whose = "" if foreseen["split"] is None else f" that clones of split {foreseen['split']} (bc-4) were not trained on"
+    decisions = next(iter(scored["policies"].values()))["cross_entropy"]["n"]
+    whose = "" if scored["split"] is None else f" that clones of split {scored['split']} (bc-4) were not trained on"
     return [
         f"## Who foresees people, {players} players", "",
-        f"{decisions:,} decisions in {foreseen['games']} games{whose}, nats and shares each, with 95 % intervals over "
+        f"{decisions:,} decisions in {scored['games']} games{whose}, nats and shares each, with 95 % intervals over "
         "games. Of every opinion a share is spread evenly over the legal moves, for each half of the games the one "
         "that fits the other half best. `hgroup-regular` and `hgroup-novice` are H-Group bots with the lapses of two "
         "levels of skill, fitted to other people (`fit_levels.py`). `python benchmarks/hanabi_learning/people.py "

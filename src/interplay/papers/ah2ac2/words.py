@@ -79,15 +79,17 @@ def _of_people(results: StageResults) -> list[str]:
         }
         named = {n for names in kinds.values() for n in names}
         kinds["other trained agent"] = [n for n in rows if n not in named]
-        kinds = []
+        best_of: list[str] = []
         for kind, names in kinds.items():
             if names:
                 best = min(names, key=lambda n: rows[n]["cross_entropy"]["mean"])
                 nats, right = rows[best]["cross_entropy"]["mean"], rows[best]["accuracy"]["mean"]
-                kinds.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
+                best_of.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
         chance = foreseen["policies"].get("random")
         beside = f"; at random {chance['cross_entropy']['mean']:.2f}" if chance else ""
-        lines.append(f"- The best of each kind at foreseeing people of {players} players: {', '.join(kinds)}{beside}.")
+        lines.append(
+            f"- The best of each kind at foreseeing people of {players} players: {', '.join(best_of)}{beside}."
+        )
     return lines
 
 
@@ -222,10 +224,10 @@ def _of_conventions(results: StageResults, players: int) -> list[str]:
         (sorted(g, key=strong.index) for g in groups if len(g) > 1), key=lambda g: (-len(g), strong.index(g[0]))
     )
     alone = [a for a in strong if [a] in groups]
-    groups = "; ".join(", ".join(g) for g in large) or "none"
+    named = "; ".join(", ".join(g) for g in large) or "none"
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
-    lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {groups}.{apart}"]
+    lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {named}.{apart}"]
     for pair in intra_method(results, players):
         method = method_of(pair.names[0])
         if pair.alone < WEAK or method in ("bc", "bc_turns", "hdr"):
