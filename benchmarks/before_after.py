@@ -60,8 +60,8 @@ WORK = {
     + "from interplay.agents.api import Agent, FunctionPlayer\n"
     + "p = Agent('p', FunctionPlayer(lambda planes, legal: 4, encoding='planes'))\n"
     + "timed(lambda n: list(interplay.play(g, [p, 'overcooked/greedy'], episodes=1, seed=n)), 3)",
-    "study server (study_load.py), 100 games of 20 s, processor time of a game's second": TABLE.format(
-        command=["benchmarks/study_load.py", "--games", "100", "--seconds", "20"], first=("100",), column=-3
+    "study server (study_load.py), 50 games of 20 s, processor time of a game's second": TABLE.format(
+        command=["benchmarks/study_load.py", "--games", "50", "--seconds", "20"], first=("50",), column=-3
     ),
     "challenge server (challenge_load.py), processor time of a game": TABLE.format(
         command=["benchmarks/challenge_load.py"], first=("ours", "published"), column=-3
