@@ -3,10 +3,11 @@
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py [--errors fitting] [--write]
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader openai/gpt-4o --journal readings.jsonl
 
-FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind was labelled before the rules of
-November 2026 were run on it; tricky is made up. `--errors` prints what is misread in a half; look at the fitting half
-only while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model
-as the reader, and how often it agrees with the rules.
+FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind, blind2 and held_out were
+labelled before the rules were run on them, and no rule was changed for held_out; tricky to tricky4 are made up.
+`--errors` prints what is misread in a half; look at the fitting half only while you change rules. `--write` renews the
+table that `interplay llm audit` prints. `--reader` measures a model as the reader, and how often it agrees with the
+rules.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from interplay.metrics.communication.words import parse_act
 
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
-HALVES = ("fitting", "testing", "blind", "tricky")
+HALVES = ("fitting", "testing", "blind", "blind2", "held_out", "tricky", "tricky2", "tricky3", "tricky4")
 TRICKY = LABELS.with_name("tricky_messages.txt")
 TABLE = Path(reader_error.__file__).with_suffix(".json")
 
@@ -74,15 +75,16 @@ def _kappa(pairs: list[tuple[str, str]]) -> float:
 
 def tricky_messages() -> list[LabelledMessage]:
     """Made-up messages of the kinds that are easily misread, with their labels."""
-    messages = []
+    messages, half = [], "tricky"
     for line in TRICKY.read_text(encoding="utf-8").splitlines():
+        half = line[3:].strip() if line.startswith("## ") else half
         text, arrow, asked = line.rpartition("->")
         if line.startswith("#") or not arrow:
             continue
         speaker = "assistant" if text.startswith("A: ") else "chef"
         acts = [re.sub(r"^\w+", lambda verb: SHORT.get(verb[0], verb[0]), act.strip()) for act in asked.split(";")]
         requests = tuple(act for act in (parse_act(act, anything()) for act in acts if act) if act is not None)
-        about = {"model": "made up", "episode": str(len(messages)), "half": "tricky", "speaker": speaker}
+        about = {"model": "made up", "episode": str(len(messages)), "half": half, "speaker": speaker}
         messages.append(LabelledMessage(text=text.removeprefix("A: ").strip(), requests=requests, **about))
     return messages
 
