@@ -136,9 +136,10 @@ def test_real_messages_are_read_well_and_the_shipped_table_says_how_well(labelle
 def test_messages_that_are_easily_misread():
     messages = tricky_messages()
     assert len(messages) > 200
-    for half, least in (("tricky", 0.95), ("tricky2", 0.95), ("tricky3", 0.95), ("tricky4", 0.8)):
+    harder = {"tricky4": 0.8, "languages4": 0.9}  # no rule was fitted to all of these
+    for half in dict.fromkeys(message.half for message in messages):
         (error,) = measure(message for message in messages if message.half == half)
-        assert min(error.precision, error.recall) >= least, half
+        assert min(error.precision, error.recall) >= harder.get(half, 0.95), half
 
 
 def test_reading_is_by_the_text_alone():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
+from interplay.metrics.communication.other_languages import in_english
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
 from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
 from interplay.metrics.communication.words import (
@@ -94,7 +95,7 @@ class MessageReader:
     def read(self) -> MessageReading:
         """Read the message: explicit requests first, then what its clauses ask for."""
         text = self._explicit()
-        parsed = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
+        parsed = clauses(in_english(text), self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
         for clause in parsed:
             before = self._clause(clause, before)
