@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from interplay.errors import InterplayError
@@ -12,6 +13,24 @@ from interplay.table import Table
 
 LONGEST = 60  # rows shown to people; `--json` gives all
 WIDEST = 10  # columns of a table of one row; one with more is shown upright
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """The option of every command that prints a table."""
+
+    json: bool = False
+    """Print one JSON object."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(JsonOption):
+    """The options of commands that play a game."""
+
+    options: tuple[str, ...] = ()
+    """Options of the game as name=value."""
+    engine: str = "local"
+    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
 
 
 def show(table: Table, *, json: bool, keys: Sequence[str] = (), **extra: Any) -> None:

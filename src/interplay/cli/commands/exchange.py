@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import JsonOption, note, options, show
 from interplay.errors import InterplayError
 
 RecordingKind = Literal["overcooked-ai", "overcooked-web", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"]
 
 
 @dataclass(frozen=True)
-class Import:
+class Import(JsonOption):
     """Turn others' recordings into traces.
 
     overcooked-ai: the human-human games of 2019; SOURCE is the source archive of overcooked-ai 1.1.0 from PyPI, a
@@ -51,8 +51,6 @@ class Import:
     """For overcooked-web: CSV that says who the partner of each file was."""
     partial: bool = False
     """Import what can be imported, and name the rest."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Import the recordings and print the episodes by game."""
@@ -153,7 +151,7 @@ class ExportCommand:
 
 
 @dataclass(frozen=True)
-class Sql:
+class Sql(JsonOption):
     """Ask a trace set in SQL. Tables: episodes, seats, actions, named_actions, action_names, checksums, events.
 
     With --metrics there is also `measurements`: the rows that `interplay measure` gives.
@@ -172,8 +170,6 @@ class Sql:
     """Names of `interplay list metrics`, whose rows are the table `measurements`."""
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Run the query and print its rows."""

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import JsonOption, note, options, show
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(JsonOption):
     """Metrics of a trace set as one tidy table, a row per value.
 
     Examples:
@@ -41,8 +41,6 @@ class Measure:
     """The same, as it was called before."""
     engine: str = "local"
     """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Measure the traces and print the table."""
