@@ -33,13 +33,18 @@ class PlayOptions(JsonOption):
     """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
 
 
-def show(table: Table, *, json: bool, keys: Sequence[str] = (), **extra: Any) -> None:
-    """Print the records of a table, as JSON or for people.
+def show(table: Table, *, json: bool, **extra: Any) -> None:
+    """Print the records of a table, as JSON (with `extra` beside the rows) or for people."""
+    show_wide(table, (), json=json, **extra)
+
+
+def show_wide(table: Table, keys: Sequence[str], *, json: bool, **extra: Any) -> None:
+    """Print a table of many columns; what does not fit the screen is printed in parts.
 
     Args:
         table: The table.
+        keys: Columns that say what a row is of, which all parts repeat; without any, there is one part.
         json: Print one JSON object in place of a table.
-        keys: Columns that say what a row is of; a table too wide for the screen is printed in parts that repeat them.
         extra: Further entries of the JSON object.
     """
     if json:

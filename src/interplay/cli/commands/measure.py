@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, options, show
+from interplay.cli.show import JsonOption, note, options, show_wide
 
 
 @dataclass(frozen=True)
@@ -56,4 +56,4 @@ class Measure(JsonOption):
             note("--csv is now --out, which also writes .json and .parquet")
         for path in filter(None, (self.out, self.csv)):
             table.write(path)
-        show(table, json=self.json, keys=api.UNITS if self.wide else ())
+        show_wide(table, api.UNITS if self.wide else (), json=self.json)
