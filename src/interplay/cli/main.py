@@ -52,7 +52,7 @@ COMMANDS = {
     "partners baselines": ("interplay.cli.commands.partners:Baselines", "measure known agents with a panel"),
     "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
     "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),
-    "llm play": ("interplay.cli.commands.llm:PlayCommand", "language models in any game: cache, limits, resume"),
+    "llm play": ("interplay.cli.commands.llm:LLMPlayCommand", "language models in any game: cache, limits, resume"),
     "llm serve": ("interplay.cli.commands.llm:ServeCommand", "a small real model on this machine"),
     "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
