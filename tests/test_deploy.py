@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from interplay.cli.commands.play import Crossplay
 from interplay.cli.commands.study import StudyServe
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
@@ -98,3 +99,16 @@ def test_systemd_takes_the_unit(tmp_path):
 def test_every_file_says_that_it_is_untested():
     for name in ("Containerfile", "compose.yaml", "interplay-study.service"):
         assert (DEPLOY / name).read_text().startswith("# UNTESTED")
+
+
+def test_the_ray_job_calls_what_there_is():
+    spec = yaml.safe_load((DEPLOY / "ray_job.yaml").read_text())["spec"]
+    cluster = spec["rayClusterSpec"]
+    templates = [cluster["headGroupSpec"]["template"], *(g["template"] for g in cluster["workerGroupSpecs"])]
+    for pod in (template["spec"] for template in templates):
+        volumes = {volume["name"] for volume in pod.get("volumes", ())}
+        mounts = {mount["name"] for box in pod["containers"] for mount in box.get("volumeMounts", ())}
+        assert mounts == volumes
+    words = shlex.split(spec["entrypoint"])
+    assert words[:2] == ["interplay", "crossplay"]
+    assert {word[2:] for word in words if word.startswith("--")} <= set(Crossplay.__dataclass_fields__)

@@ -2,11 +2,14 @@
 
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py [--errors fitting] [--write]
 INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader openai/gpt-4o --journal readings.jsonl
+... --reader qwen/qwen2.5-coder-1.5b --base-url qwen=http://127.0.0.1:8092/v1 --only held_out languages4 --sample 20
 
-FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind was labelled before the rules of
-November 2026 were run on it; tricky is made up. `--errors` prints what is misread in a half; look at the fitting half
-only while you change rules. `--write` renews the table that `interplay llm audit` prints. `--reader` measures a model
-as the reader, and how often it agrees with the rules.
+FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind, blind2 and held_out were
+labelled before the rules were run on them, and no rule was changed for held_out; tricky to
+tricky4 and the other languages are made up.
+`--errors` prints what is misread in a half; look at the fitting half only while you change rules. `--write` renews the
+table that `interplay llm audit` prints. `--reader` measures a model as the reader, and how often it agrees with the
+rules.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -39,7 +43,8 @@ from interplay.metrics.communication.words import parse_act
 
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
-HALVES = ("fitting", "testing", "blind", "tricky")
+LANGUAGES = ("languages", "languages2", "languages3", "languages4")
+HALVES = ("fitting", "testing", "blind", "blind2", "held_out", "tricky", "tricky2", "tricky3", "tricky4", *LANGUAGES)
 TRICKY = LABELS.with_name("tricky_messages.txt")
 TABLE = Path(reader_error.__file__).with_suffix(".json")
 
@@ -74,21 +79,24 @@ def _kappa(pairs: list[tuple[str, str]]) -> float:
 
 def tricky_messages() -> list[LabelledMessage]:
     """Made-up messages of the kinds that are easily misread, with their labels."""
-    messages = []
+    messages, half = [], "tricky"
     for line in TRICKY.read_text(encoding="utf-8").splitlines():
+        half = line[3:].strip() if line.startswith("## ") else half
         text, arrow, asked = line.rpartition("->")
         if line.startswith("#") or not arrow:
             continue
         speaker = "assistant" if text.startswith("A: ") else "chef"
         acts = [re.sub(r"^\w+", lambda verb: SHORT.get(verb[0], verb[0]), act.strip()) for act in asked.split(";")]
         requests = tuple(act for act in (parse_act(act, anything()) for act in acts if act) if act is not None)
-        about = {"model": "made up", "episode": str(len(messages)), "half": "tricky", "speaker": speaker}
+        about = {"model": "made up", "episode": str(len(messages)), "half": half, "speaker": speaker}
         messages.append(LabelledMessage(text=text.removeprefix("A: ").strip(), requests=requests, **about))
     return messages
 
 
-def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | None) -> Read:
-    reader = ModelReader(ModelPool(ResponseCache(journal)).model(model))
+def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | None, places: Sequence[str]) -> Read:
+    endpoint = {"at_once": 1, "timeout_s": 3000.0, "patience_s": 600.0} if places else {}
+    base_urls = dict(place.split("=", 1) for place in places)
+    reader = ModelReader(ModelPool(ResponseCache(journal), base_urls=base_urls, endpoint=endpoint).model(model))
     asked = list(dict.fromkeys((m.text, m.speaker) for m in messages))
     partners: dict[str, str] = dict(zip(ROLES, reversed(ROLES), strict=True))
     readings = reader.read([(who, partners[who], text) for text, who in asked], [anything()] * len(asked))
@@ -101,20 +109,38 @@ def _by_model(messages: Sequence[LabelledMessage], model: str, journal: Path | N
     return lambda text, speaker: known[text, speaker]
 
 
+def _sampled(messages: Sequence[LabelledMessage], halves: Sequence[str], count: int | None) -> list[LabelledMessage]:
+    """The messages of some halves; of each model and half so many, drawn by a fixed seed."""
+    groups: dict[tuple[str, str], list[LabelledMessage]] = defaultdict(list)
+    for message in messages:
+        if message.half in halves:
+            groups[message.half, message.model].append(message)
+    if count is not None:
+        generator = random.Random(0)
+        groups = {key: generator.sample(group, min(count, len(group))) for key, group in groups.items()}
+    return [message for group in groups.values() for message in group]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--errors", choices=HALVES)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--reader")
     parser.add_argument("--journal", type=Path)
+    parser.add_argument("--base-url", nargs="*", default=())
+    parser.add_argument("--only", nargs="*", choices=HALVES, default=HALVES)
+    parser.add_argument("--sample", type=int)
     arguments = parser.parse_args()
-    if arguments.reader and arguments.write:
-        parser.error("the table of the audit is that of the rules: --write goes without --reader")
+    if (arguments.reader or arguments.sample or len(arguments.only) < len(HALVES)) and arguments.write:
+        parser.error("the table of the audit is that of the rules on all messages: --write goes alone")
     messages = [*read_labels(LABELS, Path(os.environ["INTERPLAY_DATA"])), *tricky_messages()]
+    messages = _sampled(messages, arguments.only, arguments.sample)
     print(agreement())
-    read = _by_model(messages, arguments.reader, arguments.journal) if arguments.reader else read_with_rules
+    read = read_with_rules
+    if arguments.reader:
+        read = _by_model(messages, arguments.reader, arguments.journal, arguments.base_url)
     table = {}
-    for half in HALVES:
+    for half in arguments.only:
         table[half] = [asdict(error) for error in measure((m for m in messages if m.half == half), read)]
         for row in table[half]:
             print(

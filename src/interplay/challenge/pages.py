@@ -21,6 +21,7 @@ from interplay.challenge.replay import seat_names
 from interplay.challenge.schema import games, submissions
 from interplay.challenge.spec import Challenge, Phase
 from interplay.errors import InterplayError
+from interplay.games.registry import scoring
 from interplay.reports import glossary
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
@@ -229,6 +230,7 @@ def leaderboard_view(pages: ChallengePages, rows: Sequence[Mapping[str, Any]]) -
         phases=[_phase(p, pages.base.clock.now()) for p in challenge.phases],
         fingerprint=pages.fingerprint,
         has_prediction=predicts,
+        scoring={s.name: scoring(s.game, s.options).get("scoring", "") for s in challenge.settings},
         meanings=meanings | {f"{_column(name)['label']}, {_column(name)['who']}": meaning(name) for name in names},
     )
 

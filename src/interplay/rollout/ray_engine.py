@@ -28,13 +28,14 @@ class RayEngine:
     def __init__(self) -> None:
         try:
             import ray
+            from ray.exceptions import RayError
         except ImportError as error:
             raise InterplayError("the engine 'ray' needs Ray: pip install 'interplay[ray]'") from error
         self._ray: Any = ray
         if not ray.is_initialized():
             try:
                 ray.init(address=os.environ.get(ADDRESS), log_to_driver=False, logging_level=logging.ERROR)
-            except (ConnectionError, ValueError, RuntimeError) as error:
+            except (ConnectionError, ValueError, RuntimeError, RayError) as error:
                 raise InterplayError(f"no Ray cluster at {os.environ.get(ADDRESS)!r} ({ADDRESS}): {error}") from error
 
     def slots(self) -> int:

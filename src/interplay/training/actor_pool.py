@@ -30,6 +30,7 @@ from interplay.training.collect import begin, decide, draw, nothing_yet, settle
 from interplay.training.program import Program
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.sharding import DeviceLayout
 from interplay.training.views import members_for_play
 from interplay.trust import admit, trust_data
 
@@ -267,6 +268,11 @@ class PoolProgram(Program):
         self._settle = jax.jit(partial(settle, setup))
         self._nothing = jax.jit(partial(nothing_yet, setup))
         self._improve = jax.jit(self._learn_from)
+
+    @cached_property
+    def layout(self) -> DeviceLayout:
+        """Where arrays lie: on one device, since the rollouts come from processes."""
+        return DeviceLayout(self.experiment, jax.devices()[:1])
 
     @cached_property
     def chunk(self) -> Any:  # type: ignore[override]

@@ -18,6 +18,7 @@ from interplay.training.collect import Cuts, Finished, Rollout, begin, collect
 from interplay.training.method import TableScores
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.setup import RolloutWorld, RunState, TrainingSetup
+from interplay.training.sharding import DeviceLayout
 from interplay.training.update import ValueEstimates, improve, optimiser, prepare
 
 
@@ -29,10 +30,16 @@ class Program:
         self.experiment = setup.experiment
         self._partner_axis = 0 if setup.partners is not None and setup.partners.per_run else None
 
-    @property
+    @cached_property
+    def layout(self) -> DeviceLayout:
+        """Where arrays lie."""
+        return DeviceLayout(self.experiment)
+
+    @cached_property
     def partners(self) -> Any:
         """Arrays of the frozen partners; () without any."""
-        return () if self.setup.partners is None else self.setup.partners.arrays
+        arrays = () if self.setup.partners is None else self.setup.partners.arrays
+        return self.layout.place_inputs(arrays, per_run=self._partner_axis == 0)
 
     def close(self) -> None:
         """Let go of what the program holds beside its arrays: nothing, where all of it is compiled."""

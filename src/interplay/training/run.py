@@ -164,7 +164,8 @@ class _Stage:
     """One call of `train`."""
 
     def __init__(self, program: Program, weights: RewardWeights, members: Any, stage: str, notes: Any, quiet: bool):
-        self.program, self.weights, self.members, self.stage, self.quiet = program, weights, members, stage, quiet
+        self.program, self.members, self.stage, self.quiet = program, members, stage, quiet
+        self.weights = program.layout.place_inputs(weights, per_run=True)
         self.experiment, self.setup = program.experiment, program.setup
         output = self.experiment.output
         self.folder = None if output.folder is None else Path(output.folder) / stage
@@ -194,7 +195,7 @@ class _Stage:
         runs, update = self._begin()
         lines = log.Log(self.experiment, self.folder, self._name, start=update, quiet=self.quiet or self._finished)
         try:
-            runs = runs if self._finished else self._loop(runs, update, lines)
+            runs = runs if self._finished else self._loop(self.program.layout.place(runs), update, lines)
         finally:
             lines.close()
         if self.folder is not None and not self._finished:
@@ -268,6 +269,7 @@ class _Stage:
             due = method.interval > 0 and update % method.interval == 0
             if due or late or update in keep or update in snap or update == total:
                 runs, more = method.on_interval(runs, update) if due else (runs, {})
+                runs = self.program.layout.place(runs)
                 add_line(pending, more)
                 pending = None
                 if update in snap or late:  # the last snapshot is the end, whenever that comes

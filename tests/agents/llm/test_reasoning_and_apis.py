@@ -149,6 +149,8 @@ def test_patience_goes_on_after_the_retries_and_waits_are_spread():
         ('{"analysis": "a, ]", "plan": ["cut()", "wait(1)",],}', ["cut()", "wait(1)"]),
         ('{"analysis": "a", "plan": "pickup(egg, counter); wait(1)"}', ["pickup(egg, counter)", "wait(1)"]),
         ('{"analysis": "a", "plan": "1. cut()\\n2. wait(1)"}', ["cut()", "wait(1)"]),
+        ('{"analysis": "a", "plan": ["request(\'cut(board)\'), wait(3)"]}', ["request('cut(board)')", "wait(3)"]),
+        ('{"analysis": "a", "plan": ["pickup(egg, counter),", "cut()"]}', ["pickup(egg, counter)", "cut()"]),
         ('Sure: {"analysis": {"deep": 1}} or {"analysis": "say \\"hi,\\"", "plan": []}', []),
     ],
 )

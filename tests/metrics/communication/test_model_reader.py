@@ -16,11 +16,11 @@ from interplay.metrics.communication.model_reader import ModelReader, read_by_mo
 from interplay.reports.communication import audit
 from tests.metrics.communication.scripts import lines, transcript
 
-GERMAN = "0 chef: Bitte schneide die Kartoffel, damit ich sie kochen kann.\n 3 assistant does cut potato board potato#1"
+FINNISH = "0 chef: Leikkaa peruna, jotta voin keittää sen.\n 3 assistant does cut potato board potato#1"
 
 
 class Translator(Scripted):
-    """Knows one sentence of German."""
+    """Knows one sentence of Finnish."""
 
     name = "fake/translator"
     requests: tuple[str, ...] = ("cut(potato, chopping_board)",)
@@ -29,7 +29,7 @@ class Translator(Scripted):
     def answer(self, ask) -> str:
         type(self).asked += 1
         assert "Partner: assistant" in ask.text
-        return json.dumps({"analysis": "a request", "requests": self.requests if "schneide" in ask.text else []})
+        return json.dumps({"analysis": "a request", "requests": self.requests if "Leikkaa" in ask.text else []})
 
 
 class Babbler(Scripted):
@@ -46,7 +46,7 @@ def reader(model: Scripted, journal: ResponseCache | None = None, offline: bool 
 
 
 def test_other_languages_are_read():
-    before = transcript(GERMAN)
+    before = transcript(FINNISH)
     assert [j.category for j in judge(before)] == ["unstructured"]
     (after,), unread = read_by_model([before], reader(Translator()))
     assert unread == 0
@@ -74,24 +74,24 @@ def test_readings_are_kept_and_replay_without_the_model(tmp_path):
     Translator.asked = 0
     for _ in range(2):
         journal = ResponseCache(path)
-        read_by_model([transcript(GERMAN)], reader(Translator(), journal))
+        read_by_model([transcript(FINNISH)], reader(Translator(), journal))
         journal.close()
     assert Translator.asked == 1
-    (after,), _ = read_by_model([transcript(GERMAN)], reader(Translator(), ResponseCache(path), offline=True))
+    (after,), _ = read_by_model([transcript(FINNISH)], reader(Translator(), ResponseCache(path), offline=True))
     assert judge(after)[0].category == "effective"
     with pytest.raises(ModelRefusal):
-        read_by_model([transcript("0 chef: Guten Tag.")], reader(Translator(), ResponseCache(path), offline=True))
+        read_by_model([transcript("0 chef: Hyvää päivää.")], reader(Translator(), ResponseCache(path), offline=True))
 
 
 def test_the_error_of_a_model_that_reads_is_not_known():
-    found = audit([transcript(GERMAN)], reader=reader(Translator()))
+    found = audit([transcript(FINNISH)], reader=reader(Translator()))
     assert all(row["low_with_reader"] is None for row in found.summary("all"))
     assert "fake/translator" in found.report().html()
 
 
 def test_on_the_command_line(tmp_path, capsys):
     source = tmp_path / "events.jsonl"
-    source.write_text("\n".join(lines(GERMAN)), encoding="utf-8")
+    source.write_text("\n".join(lines(FINNISH)), encoding="utf-8")
     thing = "tests.metrics.communication.test_model_reader:Translator"
     arguments = ["llm", "audit", str(source), "--reader", thing, "--reader-journal", str(tmp_path / "journal.jsonl")]
     assert command([*arguments, "--show", "judged", "--json"]) == 0

@@ -127,17 +127,19 @@ def labelled() -> list[LabelledMessage]:
 
 
 def test_real_messages_are_read_well_and_the_shipped_table_says_how_well(labelled):
-    errors = measure(message for message in labelled if message.half == "testing")
-    assert {e.model: e for e in errors} == known_errors()
-    for e in errors:
+    errors = {half: measure(m for m in labelled if m.half == half) for half in ("testing", "held_out")}
+    assert {e.model: e for e in errors["held_out"]} == known_errors()
+    for e in [*errors["testing"], *errors["held_out"]]:
         assert min(e.precision, e.recall) >= 0.95, e
 
 
 def test_messages_that_are_easily_misread():
     messages = tricky_messages()
-    assert len(messages) > 80
-    (found,) = measure(messages)
-    assert min(found.precision, found.recall) >= 0.95
+    assert len(messages) > 200
+    harder = {"tricky4": 0.8, "languages4": 0.9}  # no rule was fitted to all of these
+    for half in dict.fromkeys(message.half for message in messages):
+        (error,) = measure(message for message in messages if message.half == half)
+        assert min(error.precision, error.recall) >= harder.get(half, 0.95), half
 
 
 def test_reading_is_by_the_text_alone():

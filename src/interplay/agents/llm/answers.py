@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +59,9 @@ class AnswerShape:
             entry = value[name]
             if kind == TEXTS and isinstance(entry, str):
                 entry, repaired = split_calls(entry), True
+            elif kind == TEXTS and isinstance(entry, list):
+                separate = [part for item in entry for part in _separate_calls(item)]
+                entry, repaired = separate, repaired or separate != entry
             problem = _problem(name, kind, entry)
             if problem:
                 return ParsedAnswer(None, problem, repaired)
@@ -172,6 +176,13 @@ def _without_trailing_commas(text: str, at: int) -> tuple[str, int | None]:
         if depth == 0:
             return "".join(kept), place + 1
     return "", None
+
+
+def _separate_calls(item: Any) -> list[Any]:
+    """An entry of a list that holds several calls, or a call and a comma, as one entry for each call; others as is."""
+    parts = split_calls(item) if isinstance(item, str) else []
+    calls = [part for part in parts if re.fullmatch(r"[a-z_]+\(.*\)", part)]
+    return parts if parts and len(calls) == len(parts) else [item]
 
 
 def split_calls(text: str) -> list[str]:

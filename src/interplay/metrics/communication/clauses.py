@@ -43,14 +43,17 @@ _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
     "prepare", "initiate", "finish", "complete", "resume", "perform", "execute", "commence", "trigger",
-    "empty", "clear",
+    "empty", "clear", "run", "consider", "handle", "prioritize",
 }  # fmt: skip
 _STARTING = {
     "start", "begin", "keep", "continue", "by", "try", "mind", "with", "proceed", "finish", "initiate", "resume",
     "complete", "commence", "trigger", "handle", "consider", "started", "perform", "execute", "do", "prioritize",
+    "be", "run",
 }  # fmt: skip
 _BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to", "first"}
+_LABELS = {"step", "steps", "task", "tasks", "job", "jobs", "part", "side", "turn", "duties", "role"}
 _ACT_NOUNS = {"action", "command", "process", "cycle", "operation", "step", "function"}
+_PROCESSES = {"boil", "bake", "simmer", "roast"}  # "start the boil" names an act, "the cook" a person
 _FIRST_PERSON = {
     "i", "i'll", "i'm", "i've", "i'd", "ill", "im", "we", "we'll", "we're", "we've", "we'd",
 }  # fmt: skip
@@ -75,7 +78,9 @@ _INFORMS = re.compile(
 _PROHIBITS = re.compile(
     r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
     r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
-    r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer))\b"
+    r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer)|"
+    r"(?:it is|it's|there is|there's) (?:not|no longer|no|unnecessary|pointless|forbidden)(?= (?:\w+ )?to)|"
+    r"unnecessary to|i(?:'d| would) rather (?:you|not))\b"
 )
 _RECIPE = re.compile(
     r"\brecipe\b[^.!?:]*\b(?:is|requires|goes|involves)\b[^.!?]*?(?::| - )|\brecipe(?: \w+){0,4}:"
@@ -83,9 +88,11 @@ _RECIPE = re.compile(
 )
 _BREAKS = (
     "and then|then|and|but|so that|so|because|before|after|until|while|once|when|whenever|if|unless|since|as soon as|"
+    "now that|"
     "for me to|for us to|for you to|instead of|rather than|without|please|which|or i|or should|or we|or you"
 )
 _ITEM = "\x01"  # stands for the number of an item
+_BEFORE_ITEM = r"(?:(?<=\s)|^|(?<=[:,;]))"
 
 
 class Clause(NamedTuple):
@@ -154,8 +161,13 @@ def _sentences(text: str) -> list[_Sentence]:
     text = re.sub(r":\s*\n\s*(?:[-*•]\s+)?", ": ", text)
     lines = [re.sub(r"^\s*[-*•]\s*", "", line) for line in text.splitlines()]
     text = "\n".join(lines)
-    text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?(?:step )?\d{1,2}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
-    text = re.sub(r"(?:(?<=\s)|^|(?<=[:,;]))\(?[a-f]\)(?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
+    text = re.sub(rf"{_BEFORE_ITEM}\(?(?:step )?\d{{1,2}}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
+    text = re.sub(
+        rf"{_BEFORE_ITEM}(?:\(?(?:[a-f]|i{{1,3}}|iv|vi{{0,3}})\)|#\d{{1,2}}:?)(?=\s*[A-Za-z])",
+        _ITEM,
+        text,
+        flags=re.I | re.M,
+    )
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -206,12 +218,16 @@ def _of_sentence(
             own = seat == names.speaker
             mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if words in (["mine"], ["me"]):  # "Your job: ...; mine: ..."
+        if words in (["mine"], ["me"]) or _is_label(words, "my"):  # "Your job: ...; mine: ..."
             mood = COMMIT
+            continue
+        if _is_label(words, "your"):
+            mood = ""
             continue
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
-            aside = "own" if main and _is_sticky(words) else "" if main else "leading"
+            until_comma = not main or words[0] in ("without", "instead", "rather")
+            aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
             continue
         if aside and _is_bare(words) and (aside == "own" or not piece.comma):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
@@ -246,6 +262,8 @@ def _asks_for_facts(words: Sequence[str]) -> bool:
 
 def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
+    if rest[:2] == ["now", "that"]:
+        return True
     if rest[:1] == ["so"]:
         actors = {"that", "they", "the", "it", "everything", "he", "she", *_FIRST_PERSON, *_SECOND_PERSON}
         return len(rest) > 1 and (rest[1] in actors or names.is_name(rest[1]))
@@ -254,6 +272,11 @@ def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     if rest[:2] in (["instead", "of"], ["rather", "than"]) or rest[:1] == ["without"]:
         return True
     return bool(rest) and rest[0] in _SUBORDINATE
+
+
+def _is_label(words: Sequence[str], whose: str) -> bool:
+    """Whether a clause only says whose acts follow: `my steps: ...`."""
+    return len(words) <= 3 and words[0] == whose and words[-1] in _LABELS
 
 
 def _is_sticky(words: Sequence[str]) -> bool:
@@ -341,6 +364,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
             rf"(?:should |could |can |would |must |need to |have to )?(.*)",
             joined,
         )
+    if wish is not None and re.search(r"\b(?:don't|do not|no longer|never|didn't|not)\b", joined[: wish.start(1)]):
+        return PROHIBIT, None, tokens_of(wish[2])
     if wish is not None:
         seat = partner if wish[1] == "you" else names.seat(wish[1])
         return (COMMIT, None, []) if seat == names.speaker else (ASK, seat, tokens_of(wish[2]))
@@ -353,7 +378,7 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
 
 def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     first = rest[0]
-    if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im") or rest[:2] in (["let", "me"], ["allow", "me"]):
+    if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im", "am") or rest[:2] in (["let", "me"], ["allow", "me"]):
         return COMMIT, None, rest
     if first in _ANYBODY or rest[:2] == ["let", "us"] or rest[:3] == ["one", "of", "us"]:
         return NOBODY, None, rest[1:]
@@ -468,7 +493,8 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
         named = (
             words[at + 1 : at + 2] and words[at + 1] in _ACT_NOUNS
         )  # "use the bake action", not "the cut", "a plate"
-        if not (named and _opened(words, at, {"use", "perform", "execute", "start", "do", "run", "trigger"})):
+        named = named or word in _PROCESSES
+        if not (named and _opened(words, at, {"use", "perform", "execute", "start", "do", "run", "trigger", "begin"})):
             return None
     elif word in _NOUN_TOO and at and before not in _VERB_FOLLOWS:
         return None

@@ -18,6 +18,19 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
     (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
     (r"\b(?:pls|plz)\b", "please"),
+    (r"\bin order (?=to\b|for\b)", ""),
+    (r"\bin order that\b", "so that"),
+    (r"(?:^|(?<=: )|(?<=, ))(\w+ing\b.*), please$", r"please start \1"),
+    (rf"\byou(?:'re| are) (?:responsible for|in charge of|tasked with) {_DOING}", "please start "),
+    (r"\bset (?:the )?(?:pot|oven|blender)\d? to (?=\w)", "please "),
+    (r"\bget (it|them|the(?: (?!from|and|on|in|to|at)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b"
+     r"(?! in\b)", r"start \2 \1"),
+    (r"^(the [\w~ ]+?) (?:goes|go) (in|into|on|onto) (.*?),? please$", r"please put \1 \2 \3"),
+    (r"\bit(?:'s| is) (?:high |about )?time you (?:started|began)\b", "please start"),
+    (r"\bstart up\b", "start"),
+    (rf"\b(?:next|up|next up) for you[:,]? {_DOING}", "please start "),
+    (rf"(?:^|(?<=, ))(the \w+ing(?: process| step)?) (?:{_MODALS}) (?:now )?be (?:started|begun|initiated) by you",
+     r"please start \1"),
     (r"\s&\s", " and "),
     (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
     (r"\b(?:be|is|it's) (?:great|good|nice|helpful|best|better|ideal) if you (?:could |can |would )?", "please "),
@@ -25,13 +38,20 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\blet's have you\b", "you should"),
     *((rf"\b(?:{_TURN_ON}) (?:the |up )?{utensil}\d?\b(?! to\b)", f"{verb} in the {utensil}")
       for utensil, verb in _UTENSIL_ACTS.items()),
+    *((rf"\b(?:turn|switch|power) (?:the )?{utensil}\d? on\b", f"{verb} in the {utensil}")
+      for utensil, verb in _UTENSIL_ACTS.items()),
+    *((rf"\b(?:let|get|have|set) (?:the )?{utensil}\d? (?:to )?(?:run|running|work|working|start|started|go|going)\b",
+       f"{verb} in the {utensil}")
+      for utensil, verb in _UTENSIL_ACTS.items()),
+    (r"\blet (the [\w~ ]+?|it|them) (boil|bake|cook|simmer|roast)\b", r"\2 \1"),
     (r"\b(turn|switch|power|fire) (it|them|that) (?:on|up)\b", r"operate \2"),
     (r"\b(?:start|activate|run) (it|them)(?! \w+ing\b)", r"operate \1"),
     (r"\b(?:kick off|set off|launch|get started (?:on|with)|get going (?:on|with))\b", "start"),
     (r"\bget(?:ting)? the (\w+ing) (?:process |step )?(?:going|started|underway|under way)\b", r"start the \1"),
     *((rf"\bget(?:ting)? ((?:the|that|this|your) [\w~ ]+?) (?:started|going|\w+ing) in (?:the )?{utensil}\d?\b",
        rf"start {verb}ing \1 in the {utensil}") for utensil, verb in (("oven", "bak"), ("pot", "cook"))),
-    (rf"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|keep going) (?:on |with |by |and )?{_DOING}",
+    (r"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|press on|keep going) "
+     rf"(?:on |with |by |and |to )?{_DOING}",
      "please start "),
     (rf"(?<!to )\bcontinue (?:with |by |on )?(?!holding|waiting){_DOING}", "please start "),
     (rf"\bi(?:'d| would)? (?:suggest|recommend|propose|advise|appreciate) (?:you )?{_DOING}", "please start "),
@@ -41,8 +61,10 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\b(?:the |our )?(?:next |first |last )?(?:step|thing|move|task)(?: now)? is for you to\b", "you should"),
     (r"^(?:could|can) (the .+?) (?:go|be put|be placed) (in|into|on|onto)\b", r"please put \1 \2"),
     (rf"^(.+?) (?:{_MODALS}) be ({_PREPARED})(.*?) by you\b", r"please have \1 \2\3"),
-    (r"\b(?:your (?:next |first )?|next )(?:task|job|step|action)s?(?: is| will be| should be)?:? (?=\w+ing\b)",
-     "please start "),
+    (r"\b(?:your (?:next |first |remaining |other )?|next )(?:task|job|step|action|duty|dutie|move|assignment|part)s?"
+     r"(?: now)?(?: is| are| will be| should be| includes?| involves?)?[:,]? (?=\w+ing\b)", "please start "),
+    (r"\b(\w+ing\b[^,]*?),? would (?:be (?:great|good|nice|helpful|ideal|best|perfect|appreciated)|help)\b",
+     r"please start \1"),
     (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
     (r"\b(?:make sure|be sure|ensure|remember|feel free) to\b", "please"),
     (r"\b(?:make sure|ensure|be sure) not to\b", "don't"),
@@ -64,8 +86,9 @@ _REWRITES: Sequence[tuple[str, str]] = (
 
 
 _CAUSATIVE = re.compile(
-    r"\b(?:(?<=to )|(?<=please )|(?<=^))(?:have|get) "
-    r"((?:both )?(?:the|that|this|those|these|an?)(?: (?!from|on|in|to|at|out|over)[\w~]+){1,5}?) "
+    r"\b(?:(?<=to )|(?<=please )|(?<=and )|(?<=^))(?:have|get) "
+    r"(it|them|(?:both )?(?:the|that|this|those|these|an?)"
+    r"(?: (?!from|on|in|to|at|out|over|and(?! the)|or|then|but)[\w~]+){1,5}?) "
     rf"({_PREPARED})\b"
 )
 _VERBLESS = re.compile(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
+from interplay.metrics.communication.other_languages import in_english
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
 from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
 from interplay.metrics.communication.words import (
@@ -84,7 +85,7 @@ class MessageReader:
         self._waits = 0
         self._last_request: RequestedAct | None = None
         self._named: SceneObject | None = None  # the last thing spoken of, asked for or not: what "it" means
-        self._made: set[tuple[str, str]] = set()  # (verb, what it makes) of acts that were asked for
+        self._made: set[tuple[str, str]] = set()  # (verb, what it makes) of acts that were asked for or spoken of
         self._utensil: str | None = None  # the last one named: what "put the corn in it" means
         self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
         self._several: list[str] = []  # the things of the last request: what "them" means, if they are several
@@ -94,7 +95,7 @@ class MessageReader:
     def read(self) -> MessageReading:
         """Read the message: explicit requests first, then what its clauses ask for."""
         text = self._explicit()
-        parsed = clauses(text, self.names, self.message.to) if not self.message.acts_only else []
+        parsed = clauses(in_english(text), self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
         for clause in parsed:
             before = self._clause(clause, before)
@@ -175,6 +176,9 @@ class MessageReader:
         for number, verb in enumerate(verbs):
             end = verbs[number + 1].start if number + 1 < len(verbs) else len(words)
             segment = words[verb.end : end]
+            if number and verb.meaning in MAKES and _is_means(words, verbs[number - 1], verb) and self._last_request:
+                self._named = SceneObject(self._last_request.act.object or self._last_request.thing.object, None)
+                self._last_request = replace(self._last_request, thing=self._named)
             if not segment and number + 1 == len(verbs) and verb.meaning in ("pickup", GET):
                 self._waiting = clause
             else:
@@ -192,8 +196,13 @@ class MessageReader:
             self._named = SceneObject(mentions[-1].object, None)
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
-        if cuts and is_whole and words[0] not in _NOT_DONE and mood != PROHIBIT and self._named is not None:
+        undone = bool(_NOT_DONE & set(words[:1])) or mood == PROHIBIT or bool(_NEGATIONS & set(words))
+        if cuts and is_whole and not undone and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
+            self._made.add(("cut", self._named.object))
+        done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in _IS]
+        if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and not undone:
+            self._named = SceneObject(made_by(done[-1], _made_from(done[-1], self._named.object)), None)
 
     def _objects(self, words: Sequence[str]) -> list[Mention]:
         """The things that a clause is about: not what it is for, nor what comes out of it."""
@@ -319,7 +328,7 @@ class MessageReader:
         candidates = [
             self._named if pronoun else None,
             self._last_request.thing if self._last_request else None,
-            self._named if act.verb in MAKES else None,
+            self._named if act.verb in MAKES or act.verb == "fill_dish_with_food" else None,
             earlier.thing if earlier else None,
             self.scene.hands.get(to) if to is not None else None,
             self.scene.contents(place) if place else None,
@@ -327,16 +336,15 @@ class MessageReader:
         no_dish = act.verb in MAKES or act.verb in ("fill_dish_with_food", "put_obj_in_utensil", "deliver")
         for candidate in candidates:
             if candidate is not None and not (no_dish and candidate.object == DISH):
-                repeated = (
-                    act.verb,
-                    candidate.object,
-                ) in self._made  # "use the bake action to start baking it" is one act
-                return candidate._replace(object=_made_from(act.verb, candidate.object)) if repeated else candidate
+                # "it is ready to cut, so cut it", "use the bake action to start baking it"
+                same = (act.verb, candidate.object) in self._made
+                return candidate._replace(object=_made_from(act.verb, candidate.object)) if same else candidate
         if act.verb == "deliver" and self.vocabulary.product:  # only one dish is ordered
             return SceneObject(self.vocabulary.product, None)
         return None
 
 
+_IS = ("is", "are", "been", "it's", "they're", "fully")  # "once the slices are baked"
 _NO_GOAL = ("near", "beside", "by", "clear", "free", "empty", "clean")  # "to clear the board"
 _FROM = ("from", "out")  # "out of the oven"
 _NOT_DONE = {
@@ -347,6 +355,7 @@ _NOT_DONE = {
     "before",
     "until",
 }  # begin clauses whose acts leave things as they are
+_NEGATIONS = {"not", "never", "don't", "didn't", "isn't", "aren't", "haven't", "no", "without"}
 _INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
 WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does
 
@@ -365,6 +374,11 @@ _RESULT = {
     "finish",
     "produce",
 }
+
+
+def _is_means(words: Sequence[str], first: Verb, second: Verb) -> bool:
+    """Whether two acts are one, done to the same thing: `start baking by stirring the oven`, `stir to bake`."""
+    return first.meaning in MAKES and bool({"by", "to"} & set(words[first.end : second.start]))
 
 
 def _plain_verb(word: str) -> str | None:
