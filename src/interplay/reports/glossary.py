@@ -33,6 +33,7 @@ MEASURES = {
     "g3": "of a seat's turns, the share in which it plays a card known to be playable (dominant)",
     "ci": "context independence of messages: the mean of p(message | concept) p(concept | message)",
     "ic": "instantaneous coordination: mutual information of a partner's action and the response, in nats",
+    "ic_corrected": "instantaneous coordination, corrected for its bias in few games, in nats",
     "ad_entropy": "entropy of an agent's actions, in nats",
     "ard_entropy": "entropy of pairs of a partner's action and the response, in nats",
     "adherence": "share of a seat's moves that follow H-Group's conventions",
@@ -68,6 +69,17 @@ COLUMNS = {
     "replay": "the episode to watch",
     "test": "which test it is",
     "panel": "the set of evaluation partners",
+    # Hanabi.
+    "scoring": "what becomes of the points when the last life is lost: kept or lost",
+    "points kept": "points with those kept that a team had when its last life was lost",
+    "points lost": "points with none for a team whose last life was lost",
+    "bombs": "share or number of games in which the last life was lost",
+    "perfect": "share or number of games with all points",
+    "turns": "moves of a game, or of the seat in it",
+    "plays": "cards played",
+    "misplays": "cards played that did not fit",
+    "discards": "cards discarded",
+    "hints": "hints given",
     # Hand-overs.
     "giver": "seat of the agent who gave",
     "receiver": "seat of the agent who took",
@@ -227,6 +239,7 @@ _RULES = (  # of names that are made of others, whose meanings stand in the brac
     (r"(.+)_p", "p of {0}"),
     (r"(p.*)_all", "{0}, over all analyses of the page together"),
     (r"sd_residual", "standard deviation that people and partners leave unexplained"),
+    (r"(.+)_sd", "standard deviation of: {0}"),
     (r"sd_(.+)", "standard deviation between levels of {0}, as the model estimates it"),
 )
 
