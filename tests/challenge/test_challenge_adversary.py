@@ -293,7 +293,7 @@ def test_frames_hold_nothing_but_the_seats_own_view(served, keys):
             assert set(step["seats"]) == set(step["taken"]) | own == own
             for seat, view in step["seats"].items():
                 assert set(view) == {"observation", "legal", "turn"}
-                assert set(view["observation"]) == set(encode.HanabiView.__dataclass_fields__)
+                assert set(view["observation"]) == set(encode.HanabiObservation.__dataclass_fields__)
                 hand = view["observation"]["hands"][int(seat)]
                 assert all(card < 0 for card in hand)  # its own cards are hidden
     text = json.dumps(heard)

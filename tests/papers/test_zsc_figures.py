@@ -61,8 +61,8 @@ def test_table_9_shares_add_up():
 
 
 def test_football_tables_are_the_printed_ones():
-    assert next(r for r in figures.football_table(False, None) if r["method"] == "hsp")["printed_value"] == 0.80
-    assert next(r for r in figures.football_table(True, None) if r["method"] == "sp")["printed_value"] == 0.09
+    assert next(r for r in figures.table3() if r["method"] == "hsp")["printed_value"] == 0.80
+    assert next(r for r in figures.table10() if r["method"] == "sp")["printed_value"] == 0.09
     assert [r["br_prox"] for r in figures.table11().rows[:4]] == [0.60, 0.60, 0.58, 0.66]
 
 

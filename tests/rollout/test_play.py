@@ -59,10 +59,10 @@ def test_a_longer_run_begins_as_the_shorter_one():
 def test_policies_that_differ_in_numbers_share_one_program():
     world = interplay.make(GAME, horizon=30)
     many = [Agent(f"noisy {i}", Noisy(Random(), i / 10)) for i in range(6)]
-    before = compiled._compiled.cache_info().misses
+    before = compiled.compiled_rollout.cache_info().misses
     episodes = list(run(world, all_teams(world, many), episodes=1, seed=0))
     assert len(episodes) == 36
-    assert compiled._compiled.cache_info().misses == before + 1
+    assert compiled.compiled_rollout.cache_info().misses == before + 1
 
 
 def test_checksums_come_every_fifty_steps_and_at_the_end():

@@ -12,7 +12,7 @@ from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.training.actor_critic import policy_shape
-from interplay.training.algorithms.gamma import GAMMAOptions, PartnerModel, fit, partner_of, record
+from interplay.training.algorithms.gamma import GAMMAOptions, GAMMAPartnerModel, fit, partner_of, record
 from interplay.training.config import Network
 
 GAME = make("overcooked/cramped_room", horizon=20)
@@ -44,7 +44,7 @@ def test_latents_act_as_different_members_do():
 
 
 def test_a_fixed_latent_joins_the_first_bias():
-    model = PartnerModel(SHAPE, OPTIONS, jax.random.key(0))
+    model = GAMMAPartnerModel(SHAPE, OPTIONS, jax.random.key(0))
     seen, z = jax.random.normal(jax.random.key(1), SHAPE.input), jnp.array([0.5, -2.0])
     direct = model.decoder.step(model.decoder.start(), seen, z)[1]
     core = partner_of(model, z)

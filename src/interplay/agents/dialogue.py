@@ -13,7 +13,7 @@ from interplay.games.api import Game
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
+class DialogueMessage:
     """A message to one seat, or to all (`to` is None)."""
 
     t: int
@@ -46,15 +46,15 @@ class DialogueAgent(Protocol):
     One with a method `see_refusal(seat, payload)` is told what the verifier refuses to the others.
     """
 
-    async def open(self, sight: DialogueObservation) -> Sequence[Message]:
+    async def open(self, sight: DialogueObservation) -> Sequence[DialogueMessage]:
         """Begin a step: plan if there is nothing left to do, and return messages to send."""
         ...
 
-    def hear(self, message: Message) -> None:
+    def hear(self, message: DialogueMessage) -> None:
         """Receive a message that was sent to or by this seat."""
         ...
 
-    async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
+    async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[DialogueMessage]:
         """Answer the last messages; an empty answer ends the dialogue."""
         ...
 
@@ -84,11 +84,11 @@ class Dialogue:
         """Let a seat plan and speak and the others answer, until nobody says more or the cap is reached."""
         await self.converse(await self.first_words(seat), turn_cap)
 
-    async def first_words(self, seat: int) -> Sequence[Message]:
+    async def first_words(self, seat: int) -> Sequence[DialogueMessage]:
         """Let a seat plan, and return the messages that it sends."""
         return await self._asked(seat, self._agents[seat].open(self._observe(seat)))
 
-    async def converse(self, said: Sequence[Message], turn_cap: int, turns: int = 0) -> int:
+    async def converse(self, said: Sequence[DialogueMessage], turn_cap: int, turns: int = 0) -> int:
         """Deliver what was said and the answers to it.
 
         Args:
@@ -106,7 +106,7 @@ class Dialogue:
                 if heard_by:
                     self._emit(None, TraceEvent("dialogue_cut", {"turns": turns}))
                 return turns
-            answers: list[Message] = []
+            answers: list[DialogueMessage] = []
             for seat in heard_by:
                 answers += await self._asked(seat, self._agents[seat].reply(self._observe(seat), turns + len(answers)))
             said = answers
@@ -121,7 +121,7 @@ class Dialogue:
         for seat in self._agents:
             self._take(seat)
 
-    def deliver(self, said: Sequence[Message]) -> list[int]:
+    def deliver(self, said: Sequence[DialogueMessage]) -> list[int]:
         """Deliver messages to the seats addressed and to their sender; return the seats addressed, in seat order."""
         addressed: set[int] = set()
         for message in said:

@@ -26,7 +26,7 @@ TRIES = 3  # how often a table's actions are asked for again before it is left
 
 
 @dataclass
-class LiveTable:
+class SiteTable:
     """A table at which the bot sits while its game is played."""
 
     about: Mapping[str, Any]  # the site's `init`
@@ -57,7 +57,7 @@ class HanabLiveBot:
     seed: int = 0
     name: str = ""
     tables: dict[int, dict[str, Any]] = field(default_factory=dict)  # of the lobby
-    games: dict[int, LiveTable] = field(default_factory=dict)
+    games: dict[int, SiteTable] = field(default_factory=dict)
     finished: list[dict[str, Any]] = field(default_factory=list)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -154,9 +154,9 @@ class HanabLiveBot:
         self.games[number] = self._new_table(content)
         await self.say("getGameInfo2", tableID=number)
 
-    def _new_table(self, about: Mapping[str, Any]) -> LiveTable:
+    def _new_table(self, about: Mapping[str, Any]) -> SiteTable:
         site = SiteGame(len(about["playerNames"]), about["ourPlayerIndex"])
-        return LiveTable(about, site, SitePlayer(self.agent, site, self.seed), paused=bool(about.get("paused")))
+        return SiteTable(about, site, SitePlayer(self.agent, site, self.seed), paused=bool(about.get("paused")))
 
     async def _on_game_action_list(self, content: dict[str, Any]) -> None:
         number = content["tableID"]

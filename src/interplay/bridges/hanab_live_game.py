@@ -17,7 +17,7 @@ import numpy as np
 from interplay.agents.api import Agent, Policy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.rollout.seat import bound, policy_start, policy_turn, seat_key
+from interplay.rollout.seat import Seat, ask_all, view_of
 
 SUITS = RANKS = 5
 COPIES = np.tile([3, 2, 2, 2, 1], SUITS)
@@ -153,12 +153,9 @@ class SitePlayer:
     def __init__(self, agent: Agent, game: SiteGame, seed: int = 0):
         if not isinstance(agent.policy, Policy):
             raise InterplayError(f"{agent.name} is a player in Python; policies alone play on the site")
-        self.policy = bound(agent.policy, game.game)
-        encoding = game.game.encodings[self.policy.encoding]
-        if encoding.privileged:
-            raise InterplayError(f"{agent.name} reads {self.policy.encoding!r}, which shows what a seat may not see")
-        self.key, self.seat, self.seen = jax.random.key(seed), jnp.int32(game.seat), 0
-        self.memory = policy_start(self.policy, self.key, self.seat)
+        if game.game.encodings[agent.policy.encoding].privileged:
+            raise InterplayError(f"{agent.name} reads {agent.policy.encoding!r}, which shows what a seat may not see")
+        self.seat, self.seen = Seat(game.game, agent, game.seat, jax.random.key(seed)), 0
 
     def choose(self, site: SiteGame) -> int:
         """Return our action at the site's present turn, which must be ours."""
@@ -167,10 +164,9 @@ class SitePlayer:
         noop = game.rules.moves.noop
         for t in range(len(site.moves) + 1):
             if t >= self.seen:
-                seen = jax.tree_util.tree_map(lambda x: x[site.seat], game.observe(state, self.policy.encoding))
-                legal = game.legal(state)[site.seat]
-                turn = _turn(self.policy, self.memory, seen, legal, seat_key(self.key, t, self.seat))
-                self.memory, action, self.seen = turn.memory, int(turn.action), t + 1
+                legal = np.asarray(game.legal(state))[site.seat]
+                view = view_of(game, state, t, site.seat, legal, self.seat.encoding)
+                action, self.seen = ask_all([(self.seat, view, t == len(site.moves))])[0].action, t + 1
             if t < len(site.moves):
                 joint = np.full(site.players, noop, np.int32)
                 joint[t % site.players] = site.moves[t]
@@ -178,6 +174,3 @@ class SitePlayer:
         if action is None:
             raise OutOfStepError("this turn was answered before")
         return action
-
-
-_turn = jax.jit(policy_turn)

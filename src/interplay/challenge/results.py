@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from interplay.challenge.peeking import peeking
 from interplay.challenge.schema import games, predictions, submissions, teams
 from interplay.challenge.spec import Challenge
 from interplay.games.api import Game
+from interplay.games.registry import scoring
 from interplay.metrics.api import measure
 from interplay.rollout.episode import Episode
 from interplay.safe_files import inflate, parse_json
@@ -34,13 +34,12 @@ from interplay.table import plain
 from interplay.traces import TraceSet
 from interplay.traces.export import from_record
 
-LOG = logging.getLogger("interplay.challenge")
 FORMAT = "interplay-challenge-result"
 CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True)
-class PlayedGame:
+class ScoredGame:
     """A game as the database holds it."""
 
     number: int
@@ -60,7 +59,7 @@ class SubmissionRecord:
     id: int
     facts: Mapping[str, Any]
     settings: Sequence[str]
-    games: Sequence[PlayedGame]
+    games: Sequence[ScoredGame]
     predictions: Sequence[Any]
 
 
@@ -79,7 +78,7 @@ def submission_record(tx: Tx, submission: int) -> SubmissionRecord:
     ).one()
     query = sa.select(games).where(games.c.submission == submission, games.c.status == "DONE").order_by(games.c.number)
     played = [
-        PlayedGame(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
+        ScoredGame(g.number, g.setting, g.line_up, g.score, g.forfeit, g.voids, g.attempt, unpack(g.episode))
         for g in tx.execute(query)
     ]
     predictions_query = sa.select(predictions).where(predictions.c.submission == submission)
@@ -130,7 +129,7 @@ def content(challenge: Challenge, stages: Mapping[str, Any], filed: SubmissionRe
     )
 
 
-def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], salt: bytes) -> dict[str, Any]:
+def _setting(challenge: Challenge, stage: Any, played: Sequence[ScoredGame], salt: bytes) -> dict[str, Any]:
     scores = np.array([g.score for g in played])
     cells = {"line_up": [g.line_up for g in played]}
     episodes = [from_record(record) for record in hidden(g.record for g in played)]
@@ -140,6 +139,7 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], sal
         "setting": stage.setting.name,
         "game": stage.game.id,
         "options": dict(stage.game.options),
+        **scoring(stage.game.id, stage.game.options),
         "rules_version": stage.game.rules_version,
         "partners": len(stage.partners),
         "partners_sha256": hmac.new(salt, partner_hashes.encode(), hashlib.sha256).hexdigest(),
@@ -158,7 +158,7 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[PlayedGame], sal
     }
 
 
-def _by_seats(stage: Any, played: Sequence[PlayedGame]) -> list[dict[str, Any]]:
+def _by_seats(stage: Any, played: Sequence[ScoredGame]) -> list[dict[str, Any]]:
     """The mean by how many seats the candidate held; one socket sees the hands of all its seats, so one seat ranks."""
     held = [sum(who is None for who in stage.choices[g.line_up]) for g in played]
     rows = []

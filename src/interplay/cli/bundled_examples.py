@@ -8,21 +8,19 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note
+from interplay.cli.show import JsonOption, note
 from interplay.errors import InterplayError
 from interplay.server.examples import ExampleFiles
 
 
 @dataclass(frozen=True)
-class ExampleCommand:
+class ExampleCommand(JsonOption):
     """The options of `study example` and `challenge example`."""
 
     name: Annotated[str | None, tyro.conf.Positional] = None
     """Which one to write; without it, all are listed."""
     out: Path | None = None
     """Where to; by default NAME.yaml here."""
-    json: bool = False
-    """Print one JSON object."""
 
     def write_named(self, examples: ExampleFiles, then: str) -> bool:
         """Write the example that is named, if one is.

@@ -23,7 +23,7 @@ class PlanAction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Operator:
+class PlanningOperator:
     """An action of a task, as text."""
 
     name: str
@@ -45,7 +45,7 @@ def write_task(
     name: str,
     types: Iterable[str],
     predicates: Iterable[str],
-    operators: Iterable[Operator],
+    operators: Iterable[PlanningOperator],
     objects: dict[str, str],
     facts: Iterable[str],
     goal: str,

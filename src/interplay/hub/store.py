@@ -33,7 +33,6 @@ DISTRIBUTION = "interplay-agents"
 COMMAND = f"pip install {DISTRIBUTION}"
 DEMONSTRATION = Path(__file__).parent / "data"
 CHECKOUT = Path(__file__).parents[3] / "packages" / DISTRIBUTION / "src" / "interplay_agents"
-PLACES = ("package", DISTRIBUTION, "cache")
 RECORDS = "items"  # in the cache: a manifest for each item that is not in the index
 
 

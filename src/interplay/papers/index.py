@@ -76,11 +76,13 @@ PAPERS = {
                 f"{_LLM}:HanabiModels", "language models in Hanabi", "a folder of llm play --game hanabi/2p"
             ),
             "table1": PaperResult(
-                f"{AH2AC2}:Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
+                f"{AH2AC2}:Ah2ac2Table1", "agents with hidden proxies", "a challenge's database: `challenge baselines`"
             ),
-            "table2": PaperResult(f"{AH2AC2}:Table2", "proxies with themselves and their clone", "interplay-agents"),
-            "table3": PaperResult(f"{AH2AC2}:Table3", "who foresees people", "imported games of people"),
-            "table4": PaperResult(f"{AH2AC2}:Table4", "how people and proxies behave", "interplay-agents"),
+            "table2": PaperResult(
+                f"{AH2AC2}:Ah2ac2Table2", "proxies with themselves and their clone", "interplay-agents"
+            ),
+            "table3": PaperResult(f"{AH2AC2}:Ah2ac2Table3", "who foresees people", "imported games of people"),
+            "table4": PaperResult(f"{AH2AC2}:Ah2ac2Table4", "how people and proxies behave", "interplay-agents"),
             "page": PaperResult(f"{AH2AC2}:ResultsPage", "the page of learned agents", "a checkout of the repository"),
         },
     ),

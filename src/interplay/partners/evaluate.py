@@ -23,7 +23,7 @@ from interplay.agents.neural import NeuralPolicy, game_key
 from interplay.errors import IllegalAction, InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.compiled import where_done
-from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, policy_turn, seat_key
+from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, seat_turn
 from interplay.training.frozen_partners import FrozenPartners
 
 BLOCK = 25  # episodes of a pair and seat that step together
@@ -248,21 +248,17 @@ def _act(
     t: Any,
 ) -> tuple[tuple, Array, Array]:
     """Memories, joint actions [env, seat] and who did wrong [env, (partner, ego)]."""
-    partner, each = beside[0], _each_partner(*beside)
+    each = _each_partner(*beside)
     legal, to_move = jax.vmap(game.legal)(state), jax.vmap(game.to_move)(state)
-    views = {
-        e: jax.vmap(lambda s, e=e: game.observe(s, e))(state) for e in dict.fromkeys((ego.encoding, partner.encoding))
-    }
 
-    def one(policy: Policy, memory: Any, seen: Any, legal: Array, key: Any, seat: Array) -> PolicyTurn:
-        own = jax.tree_util.tree_map(lambda x: x[seat], seen)
-        return policy_turn(policy, memory, own, legal[seat], seat_key(key, t, seat))
+    def one(memory: Any, state: Any, key: Any, seat: Array) -> PolicyTurn:
+        return seat_turn(game, ego, memory, state, seat, key, t)
 
-    def several(memory: Any, seen: Any, legal: Array, key: Any, row: Array) -> PolicyTurn:
-        return each(lambda policy, m, seat: one(policy, m, seen, legal, key, seat), memory, row)
+    def several(memory: Any, state: Any, key: Any, row: Array) -> PolicyTurn:
+        return each(lambda policy, m, seat: seat_turn(game, policy, m, state, seat, key, t), memory, row)
 
-    mine = jax.vmap(lambda *env: one(ego, *env))(memories[0], views[ego.encoding], legal, keys, at)
-    its = jax.vmap(several)(memories[1], views[partner.encoding], legal, keys, others)
+    mine = jax.vmap(one)(memories[0], state, keys, at)
+    its = jax.vmap(several)(memories[1], state, keys, others)
     joint = jnp.zeros(to_move.shape, jnp.int32)
     joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, at, mine.action)
     joint = jax.vmap(lambda row, s, a: row.at[s].set(a))(joint, others, its.action)

@@ -16,14 +16,9 @@ from interplay.hub.store import local_names, panel_names, require
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel
 
-__all__ = ["Panel", "all_shipped", "panel", "scripted", "shipped"]
+__all__ = ["Panel", "all_shipped", "panel", "scripted"]
 
 DEFAULT = "generated"
-
-
-def shipped(game_id: str) -> dict[str, Path]:
-    """Return the panels of trained partners for a game that are on this machine: name and folder, hashes checked."""
-    return {name.rpartition(":")[2]: require(name) for name in local_names(PANEL_KIND, game_id)}
 
 
 def all_shipped() -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ hold raises a ContractError that names it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,30 +95,20 @@ class _TrialTurn:
     on_turn: bool
 
 
-def _episode(trial: _Trial, seat: int, moves: tuple[Callable[..., Any], ...]) -> Iterator[_TrialTurn]:
-    """A walk in which whoever receives the turns sends back the agent's action."""
+def _play(trial: _Trial, seat: int, moves: Any, choose: Callable[[_TrialTurn], int | None]) -> None:
+    """Play the agent in a seat; where `choose` gives None, it plays a random legal action like the others."""
     step_of, legal_of, turn_of, view_of = moves
     rng, key = np.random.default_rng([trial.seed, seat]), jax.random.fold_in(jax.random.key(trial.seed), seat)
     state = trial.game.init(key)
     for t in range(min(trial.steps, trial.game.horizon)):
         legal, turn, views = np.asarray(legal_of(state)), np.asarray(turn_of(state)), view_of(state)
         mine = jax.tree_util.tree_map(lambda leaf: leaf[seat], views)
-        action = yield _TrialTurn(seat, t, state, mine, legal[seat], bool(turn[seat]))
+        action = choose(_TrialTurn(seat, t, state, mine, legal[seat], bool(turn[seat])))
         actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal], np.int32)
         actions[seat] = actions[seat] if action is None else action
         state, step = step_of(state, actions, jax.random.fold_in(key, t))
         if bool(step.terminated) or bool(step.truncated):
             return
-
-
-def _play(trial: _Trial, seat: int, moves: Any, choose: Callable[[_TrialTurn], int | None]) -> None:
-    walk = _episode(trial, seat, moves)
-    try:
-        turn = next(walk)
-        while True:
-            turn = walk.send(choose(turn))  # type: ignore[attr-defined]
-    except StopIteration:
-        return
 
 
 def _check_policy(trial: _Trial, policy: Policy) -> None:

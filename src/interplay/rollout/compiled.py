@@ -16,7 +16,7 @@ from interplay.games.api import Game, Step
 from interplay.games.checksum import checksum
 from interplay.games.records import record
 from interplay.games.state_arrays import pack_stacked
-from interplay.rollout.episode import CHECK_EVERY, Episode, EventLog, plain_options
+from interplay.rollout.episode import CHECK_EVERY, Episode, EventLog
 from interplay.rollout.policy_batch import PolicyBatch, policy_batches
 from interplay.rollout.seat import (
     START,
@@ -106,7 +106,7 @@ def rollout(
 
 
 def _play(game: Game, envs: Sequence[Team], indices: Sequence[int], seed: int) -> list[Episode]:
-    batches = policy_batches(game, envs)
+    batches = tuple(policy_batches(game, envs))
     programs = compiled_rollout(game, batches)
     arrays, slots = [b.arrays for b in batches], [b.slots for b in batches]
     keys = episode_keys(seed, [e.number for e in envs], indices)
@@ -170,7 +170,7 @@ def _episodes(
     logs: Sequence[EventLog],
 ) -> list[Episode]:
     lengths, rewards, terminated, start = tree_map(np.asarray, (now.length, now.rewards, now.terminated, start))
-    actions, options = np.concatenate([c.actions for c in chunks]), plain_options(game)
+    actions = np.concatenate([c.actions for c in chunks])
     states, steps = (None, None) if game.replayable else _joined(first, chunks)
     episodes = []
     for env, team in enumerate(envs):
@@ -178,10 +178,8 @@ def _episodes(
         at = np.array([*range(0, length, CHECK_EVERY), length], np.int32)
         packed = None if states is None else _pack_one(states, steps, env, length)
         episodes.append(
-            Episode(
-                game_id=game.id,
-                options=options,
-                rules_version=game.rules_version,
+            Episode.of(
+                game,
                 agents=team.identities,
                 seed=seed,
                 index=indices[env],
@@ -260,27 +258,9 @@ def _show(game: Game, encodings: tuple[str, ...]) -> Any:
 # --- compiled programs
 
 
-def compiled_rollout(game: Game, batches: Sequence[PolicyBatch]) -> CompiledRollout:
-    """Compile once for a game and the signatures of its policy batches, however many policies and teams there are."""
-    return _compiled(game, tuple(_Signature(b) for b in batches))
-
-
-class _Signature:
-    """A policy batch as a cache key: equal if one program serves both."""
-
-    def __init__(self, batch: PolicyBatch):
-        self.batch, self.signature = batch, batch.signature
-
-    def __hash__(self) -> int:
-        return hash(self.signature[1:])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Signature) and self.signature == other.signature
-
-
 @functools.lru_cache(maxsize=64)
-def _compiled(game: Game, signatures: tuple[_Signature, ...]) -> CompiledRollout:
-    batches = [s.batch for s in signatures]
+def compiled_rollout(game: Game, batches: tuple[PolicyBatch, ...]) -> CompiledRollout:
+    """Compile once for a game and policy batches that one program serves, however many policies and teams there are."""
 
     def begin(keys: Any, arrays: Sequence[Any], slots: Sequence[Array]) -> tuple[RolloutState, Any, Array]:
         state = jax.vmap(lambda key: game.init(chance_key(key, START, game.num_seats)))(keys)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Agent
+from interplay.agents.api import Agent, Move
 from interplay.agents.dialogue import Dialogue, DialogueObservation, can_talk
 from interplay.agents.llm.chat import ModelError
 from interplay.agents.llm.limits import Usage
@@ -23,7 +23,7 @@ from interplay.rollout import event_loop
 from interplay.rollout.compiled import Progress
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
 from interplay.rollout.python_runner import ask_seat, end_event, play_episode
-from interplay.rollout.seat import Seat, illegal, player_seed
+from interplay.rollout.seat import Seat, player_seed, require_legal
 from interplay.rollout.teams import Team
 
 AT_ONCE = 16  # episodes in flight
@@ -92,18 +92,47 @@ async def play_jobs_async(
         raise errors.exceptions[0] from None  # the first that failed; the others were called off
 
 
+class DialogueSeats:
+    """Agents in the seats of one table: those who talk in this game, and the others."""
+
+    def __init__(self, game: Game, agents: Mapping[int, Agent], key: Any):
+        """Seat agents; `key` is the episode's."""
+        self.game, self._names, meter = game, {seat: agent.name for seat, agent in agents.items()}, Usage()
+        self.talkers: dict[int, Any] = {}
+        self.others: dict[int, Seat] = {}
+        for seat, agent in agents.items():
+            policy: Any = agent.policy
+            if can_talk(policy, game):
+                self.talkers[seat] = policy.begin_talking(game, seat, player_seed(key, seat), meter)
+            else:
+                self.others[seat] = Seat(game, agent, seat, key)
+        self.turn_cap: int = min((agents[seat].policy.turn_cap for seat in self.talkers), default=0)  # type: ignore[union-attr]
+
+    def observation(self, seat: int, states: Sequence[Any], actions: Sequence[np.ndarray]) -> DialogueObservation:
+        """What a seat that talks sees after these states and joint actions."""
+        legal = np.asarray(self.game.legal(states[-1]))[seat]
+        return DialogueObservation(
+            game=self.game, seat=seat, t=len(actions), state=states[-1], legal=legal, states=states, actions=actions
+        )
+
+    async def move(self, dialogue: Dialogue, seat: int, state: Any, t: int) -> Move:
+        """What a seat does when all have spoken.
+
+        Raises:
+            IllegalAction: The agent chose an action that is not legal.
+        """
+        legal = np.asarray(self.game.legal(state))
+        if seat in self.others:
+            turn = np.asarray(self.game.to_move(state))
+            return await ask_seat(self.game, self.others[seat], state, t, legal, turn)
+        move = await dialogue.settle(seat)
+        require_legal(self.game, self._names[seat], seat, move.action, legal[seat], t)
+        return move
+
+
 async def play_one(job: DialogueJob) -> Episode:
     """Play one episode with talk; its last event says how it ended."""
-    meter = Usage()
-
-    def make_seat(game: Game, agent: Agent, seat: int, key: Any) -> Any:
-        if can_talk(agent.policy, game):
-            return agent.policy.begin_talking(game, seat, player_seed(key, seat), meter)  # type: ignore[union-attr]
-        return Seat(game, agent, seat, key)
-
-    caps = [a.policy.turn_cap for a in job.team.agents if can_talk(a.policy, job.game)]  # type: ignore[union-attr]
-    choose = _Choose(job.team, min(caps, default=0))
-    episode = await play_episode(job.game, job.team, job.seed, job.index, make_seat, choose)
+    episode = await play_episode(job.game, job.team, job.seed, job.index, DialogueSeats, _choose)
     if episode.events and episode.events[-1].kind == "end":
         return episode
     log = EventLog()
@@ -112,39 +141,25 @@ async def play_one(job: DialogueJob) -> Episode:
     return dataclasses.replace(episode, events=tuple(log.events))
 
 
-@dataclass(frozen=True)
-class _Choose:
-    team: Team
-    turn_cap: int
-
-    async def __call__(
-        self, game: Game, seats: Sequence[Any], states: Sequence[Any], recorder: EpisodeRecorder
-    ) -> np.ndarray | None:
-        """The joint action of a step with talk; None if a model cannot be asked any more."""
-        state, t = states[-1], recorder.t
-        legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-
-        def observe(seat: int) -> DialogueObservation:
-            return DialogueObservation(
-                game=game, seat=seat, t=t, state=state, legal=legal[seat], states=states, actions=recorder.actions
-            )
-
-        talkers = {s: seat for s, seat in enumerate(seats) if not isinstance(seat, Seat)}
-        dialogue = Dialogue(talkers, observe, lambda seat, event: recorder.log.add(t, seat, event))
-        try:
-            for seat in talkers:
-                await dialogue.open(seat, self.turn_cap)
-            moves = [
-                await (dialogue.settle(s) if s in talkers else ask_seat(game, seats[s], state, t, legal, turn))
-                for s in range(game.num_seats)
-            ]
-        except ModelError as error:
-            dialogue.take_events()
-            recorder.log.add(t, None, end_event(error.reason, str(error)))
-            return None
-        for seat, move in enumerate(moves):
-            if not (0 <= move.action < legal.shape[1] and legal[seat, move.action]):
-                raise illegal(game, self.team.agents[seat].name, seat, move.action, legal[seat], t)
-            for event in move.events:
-                recorder.log.add(t, seat, event)
-        return np.array([m.action for m in moves], np.int32)
+async def _choose(
+    game: Game, seats: DialogueSeats, states: Sequence[Any], recorder: EpisodeRecorder
+) -> np.ndarray | None:
+    """The joint action of a step with talk; None if a model cannot be asked any more."""
+    t = recorder.t
+    dialogue = Dialogue(
+        seats.talkers,
+        lambda seat: seats.observation(seat, states, recorder.actions),
+        lambda seat, event: recorder.log.add(t, seat, event),
+    )
+    try:
+        for seat in seats.talkers:
+            await dialogue.open(seat, seats.turn_cap)
+        moves = [await seats.move(dialogue, seat, states[-1], t) for seat in range(game.num_seats)]
+    except ModelError as error:
+        dialogue.take_events()
+        recorder.log.add(t, None, end_event(error.reason, str(error)))
+        return None
+    for seat, move in enumerate(moves):
+        for event in move.events:
+            recorder.log.add(t, seat, event)
+    return np.array([m.action for m in moves], np.int32)

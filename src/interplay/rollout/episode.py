@@ -59,6 +59,12 @@ class Episode:
     events: tuple[RecordedEvent, ...] = ()
     states: Mapping[str, np.ndarray] | None = None  # of a game that cannot be replayed: see `games.state_arrays`
 
+    @classmethod
+    def of(cls, game: Game, **facts: Any) -> Episode:
+        """Make the record of an episode of this game; `facts` are the fields that the game does not tell."""
+        options = json.loads(json.dumps(dict(game.options)))
+        return cls(game_id=game.id, options=options, rules_version=game.rules_version, **facts)
+
     @property
     def length(self) -> int:
         """Steps played."""
@@ -125,10 +131,8 @@ class EpisodeRecorder:
         from interplay.games.state_arrays import pack
 
         self.keep_check()
-        return Episode(
-            game_id=self.game.id,
-            options=plain_options(self.game),
-            rules_version=self.game.rules_version,
+        return Episode.of(
+            self.game,
             agents=tuple(agents),
             seed=seed,
             index=index,
@@ -141,8 +145,3 @@ class EpisodeRecorder:
             events=tuple(self.log.events),
             states=None if self._kept is None else pack(self.game, *self._kept),
         )
-
-
-def plain_options(game: Game) -> dict[str, Any]:
-    """The game's options as JSON knows them."""
-    return json.loads(json.dumps(dict(game.options)))

@@ -10,14 +10,15 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Identity, Move, Policy, TraceEvent
-from interplay.agents.dialogue import Message, can_talk
+from interplay.agents.dialogue import DialogueMessage, can_talk
+from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
 from interplay.rollout.seat import bound
@@ -144,50 +145,48 @@ class PartnerRegistry:
         return self.agents[partner.name][partner.member]
 
 
-class LiveEngine(Protocol):
+class LiveEngine:
     """Plays the tables of one game with their partners."""
 
-    game: Game
-    registry: PartnerRegistry
+    def __init__(self, game: Game, partners: Mapping[str, Agent | Sequence[Agent]]):
+        if not game.replayable:
+            raise InterplayError(f"{game.id} cannot be played live: what was played could not be brought back")
+        self.game, self.registry = game, PartnerRegistry(game, partners)
 
     def begin(self, table: LiveTable, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
-        ...
+        raise NotImplementedError
 
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; when the future is done the table says what came of it, and partners think on.
 
         With `until_asked`, for tables that go on alone: go on until one of the people is to move or the game is over.
         """
-        ...
-
-    def goes_on_alone(self, table: LiveTable) -> bool:
-        """Whether the engine can play on by itself while no person is to move."""
-        ...
-
-    def resume(self, table: LiveTable) -> None:
-        """All events of before are in the log: partners who talk take them in."""
-        ...
-
-    def ask_partners(self, table: LiveTable) -> None:
-        """People have chosen: `table.pending` holds what each partner will do."""
-        ...
-
-    def say(self, table: LiveTable, message: Message) -> None:
-        """A person speaks."""
-        ...
-
-    def is_prompt(self, table: LiveTable, seat: int) -> bool:
-        """Whether a partner is done in a moment, so that a game in turns can wait for it without end."""
-        ...
-
-    def warm(self, encoding: str | None = None) -> None:
-        """Compile all that playing needs."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Stop the engine's threads."""
-        ...
+        raise NotImplementedError
+
+    def is_prompt(self, table: LiveTable, seat: int) -> bool:
+        """Whether a partner is done in a moment, so that a game in turns can wait for it without end."""
+        return False
+
+    def goes_on_alone(self, table: LiveTable) -> bool:
+        """Whether the engine can play on by itself while no person is to move."""
+        return False
+
+    def resume(self, table: LiveTable) -> None:
+        """All events of before are in the log: partners who talk take them in."""
+
+    def ask_partners(self, table: LiveTable) -> None:
+        """People have chosen: `table.pending` holds what each partner will do."""
+
+    def say(self, table: LiveTable, message: DialogueMessage) -> None:
+        """A person speaks to partners who listen."""
+
+    def warm(self, encoding: str | None = None) -> None:
+        """Compile all that playing needs."""
 
 
 def live_engine(

@@ -20,13 +20,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Move, Policy
-from interplay.agents.dialogue import Message
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 from interplay.rollout.episode import EpisodeRecorder
-from interplay.rollout.live import LiveTable, PartnerFault, PartnerRegistry
-from interplay.rollout.seat import START, chance_key, policy_start, policy_turn, seat_key
+from interplay.rollout.live import LiveEngine, LiveTable, PartnerFault
+from interplay.rollout.seat import START, chance_key, policy_start, seat_turn
 from interplay.rollout.worker import PlayerWorker
 
 LOG = logging.getLogger("interplay.live")
@@ -44,13 +43,11 @@ class _StepJob:
     pending: Mapping[int, Future] = field(default_factory=dict)  # what the policies choose next, the table's
 
 
-class CompiledEngine:
+class CompiledEngine(LiveEngine):
     """Plays the tables of one JAX game: policies choose here, players in threads of their own."""
 
     def __init__(self, game: Game, partners: Mapping[str, Agent | Sequence[Agent]], *, sizes: Sequence[int] = SIZES):
-        if not game.replayable:
-            raise InterplayError(f"{game.id} cannot be played live: what was played could not be brought back")
-        self.game, self.registry = game, PartnerRegistry(game, partners)
+        super().__init__(game, partners)
         self._sizes = sorted(sizes)
         self._programs = _programs(game)
         self._jobs: queue.SimpleQueue[_StepJob | None] = queue.SimpleQueue()
@@ -71,15 +68,6 @@ class CompiledEngine:
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; with `until_asked`, go on until one of the people is to move or the game is over."""
         return self._ask(_StepJob(table, np.asarray(actions, np.int32), (), until_asked, pending=self._expect(table)))
-
-    def resume(self, table: LiveTable) -> None:
-        """Nobody talks here."""
-
-    def ask_partners(self, table: LiveTable) -> None:
-        """Partners choose as soon as they see the state, and need not be asked."""
-
-    def say(self, table: LiveTable, message: Message) -> None:
-        """Nobody listens here."""
 
     def is_prompt(self, table: LiveTable, seat: int) -> bool:
         """Policies compute, and are done in a moment."""
@@ -321,9 +309,7 @@ def _programs(game: Game) -> _LivePrograms:
 
     def act(policy: Policy, memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
         def one(memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
-            seen = tree_map(lambda x: x[seat], game.observe(state, policy.encoding))
-            key = seat_key(jax.random.wrap_key_data(chance), t, seat)
-            return policy_turn(policy, memory, seen, game.legal(state)[seat], key)[:3]
+            return seat_turn(game, policy, memory, state, seat, jax.random.wrap_key_data(chance), t)[:3]
 
         return jax.vmap(one)(memory, state, seat, chance, t)
 

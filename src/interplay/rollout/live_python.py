@@ -14,37 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Agent, Move, TraceEvent
-from interplay.agents.dialogue import Dialogue, DialogueObservation, Message, can_talk
-from interplay.agents.llm.limits import Usage
-from interplay.errors import InterplayError
+from interplay.agents.api import Agent, TraceEvent
+from interplay.agents.dialogue import Dialogue, DialogueMessage, DialogueObservation
 from interplay.games.api import Game
+from interplay.rollout.dialogue import DialogueSeats
 from interplay.rollout.episode import EpisodeRecorder
-from interplay.rollout.live import LiveTable, PartnerRegistry
-from interplay.rollout.python_runner import ask_seat, state_checksum, step_once
-from interplay.rollout.seat import START, Seat, chance_key, illegal, player_seed
+from interplay.rollout.live import LiveEngine, LiveTable, PartnerRegistry
+from interplay.rollout.python_runner import state_checksum, step_once
+from interplay.rollout.seat import START, chance_key
 from interplay.rollout.worker import WorkerThread
 
 LOG = logging.getLogger("interplay.live")
 TEXT = "text"  # beside a game's encodings: the game as text for a seat
 
 
-class PythonEngine:
+class PythonEngine(LiveEngine):
     """Plays the tables of one game in plain Python with partners who may talk."""
 
     def __init__(self, game: Game, partners: Mapping[str, Agent | Sequence[Agent]]):
-        if not game.replayable:
-            raise InterplayError(f"{game.id} cannot be played live: what was played could not be brought back")
-        self.game, self.registry = game, PartnerRegistry(game, partners)
+        super().__init__(game, partners)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"live {game.id}")
 
     def begin(self, table: LiveTable, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
         return self._thread.submit(self._open, table, before)
-
-    def goes_on_alone(self, table: LiveTable) -> bool:
-        """Partners here are asked one by one."""
-        return False
 
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; partners who talk begin to think."""
@@ -61,16 +54,9 @@ class PythonEngine:
         """Everyone else has chosen: partners settle on their actions."""
         table.pending = table.partners.settle()
 
-    def say(self, table: LiveTable, message: Message) -> None:
+    def say(self, table: LiveTable, message: DialogueMessage) -> None:
         """A person speaks."""
         table.partners.hear(message)
-
-    def is_prompt(self, table: LiveTable, seat: int) -> bool:
-        """Nobody here is known to be quick."""
-        return False
-
-    def warm(self, encoding: str | None = None) -> None:
-        """Nothing here is compiled."""
 
     def close(self) -> None:
         """Stop the thread; what waits is not played."""
@@ -124,23 +110,13 @@ class TablePartners:
 
     def __init__(self, game: Game, registry: PartnerRegistry, table: LiveTable):
         self._game, self._table = game, table
-        self._talkers: dict[int, Any] = {}
-        self._others: dict[int, Seat] = {}
-        meter, caps = Usage(), []
-        for seat in sorted(table.bots):
-            agent = registry.agent(registry.at(table, seat))
-            if can_talk(agent.policy, game):
-                policy: Any = agent.policy
-                self._talkers[seat] = policy.begin_talking(game, seat, player_seed(table.key, seat), meter)
-                caps.append(policy.turn_cap)
-            else:
-                self._others[seat] = Seat(game, agent, seat, table.key)
-        self._cap = min(caps, default=0)
+        agents = {seat: registry.agent(registry.at(table, seat)) for seat in sorted(table.bots)}
+        self._seats = DialogueSeats(game, agents, table.key)
         self._turns = (-1, 0)  # a step, and how many messages were said in it
-        self._dialogue = Dialogue(self._talkers, self._observe, lambda seat, event: table.emit(seat, event))
+        self._dialogue = Dialogue(self._seats.talkers, self._observe, lambda seat, event: table.emit(seat, event))
         self._thread = WorkerThread(f"partners at {game.id}")
 
-    def remember(self, messages: Sequence[Message]) -> None:
+    def remember(self, messages: Sequence[DialogueMessage]) -> None:
         """Take in what was said before: heard, not answered."""
         for message in messages:
             self._dialogue.deliver([message])
@@ -148,16 +124,16 @@ class TablePartners:
     def open(self) -> None:
         """Begin a step: partners think."""
         t = self._table.t
-        if self._talkers:
+        if self._seats.talkers:
             self._submit(lambda: self._guarded(self._open(t), "thinking"))
 
-    def hear(self, message: Message) -> None:
+    def hear(self, message: DialogueMessage) -> None:
         """Take in what a person said, and answer."""
         self._submit(lambda: self._guarded(self._converse([message]), "answering"))
 
     def settle(self) -> dict[int, Future]:
         """Everyone else has chosen: what each partner does, a `Move`."""
-        t, futures = self._table.t, {seat: Future() for seat in (*self._talkers, *self._others)}
+        t, futures = self._table.t, {seat: Future() for seat in (*self._seats.talkers, *self._seats.others)}
         self._submit(lambda: self._settle(t, futures))
         return futures
 
@@ -181,15 +157,15 @@ class TablePartners:
             self._table.emit(None, TraceEvent("partner_error", payload))
 
     async def _open(self, t: int) -> None:
-        for seat in self._talkers:
+        for seat in self._seats.talkers:
             if self._table.t != t or self._table.done:
                 return  # the game did not wait
             await self._converse(await self._dialogue.first_words(seat))
 
-    async def _converse(self, messages: Sequence[Message]) -> None:
+    async def _converse(self, messages: Sequence[DialogueMessage]) -> None:
         t = self._table.t
         turns = self._turns[1] if self._turns[0] == t else 0
-        self._turns = (t, await self._dialogue.converse(messages, self._cap, turns))
+        self._turns = (t, await self._dialogue.converse(messages, self._seats.turn_cap, turns))
 
     async def _settle(self, t: int, futures: dict[int, Future]) -> None:
         for seat, future in sorted(futures.items()):
@@ -197,38 +173,22 @@ class TablePartners:
                 future.cancel()
                 continue
             try:
-                future.set_result(await self._move(seat))
+                future.set_result(await self._seats.move(self._dialogue, seat, self._table.states[t], t))
             except asyncio.CancelledError:
                 raise
             except Exception as error:
                 LOG.warning("%s: a partner failed while settling: %s", self._game.id, error)
                 future.set_exception(error)
 
-    async def _move(self, seat: int) -> Move:
-        table, game = self._table, self._game
-        state = table.states[table.t]
-        legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-        if seat in self._others:
-            return await ask_seat(game, self._others[seat], state, table.t, legal, turn)
-        move = await self._dialogue.settle(seat)
-        if not (0 <= move.action < legal.shape[1] and legal[seat, move.action]):
-            raise illegal(game, table.bots[seat], seat, move.action, legal[seat], table.t)
-        return move
-
     def _observe(self, seat: int) -> DialogueObservation:
-        table, game = self._table, self._game
-        t = table.t
-        states = table.states[: t + 1]
-        legal = np.asarray(game.legal(states[-1]))[seat]
-        return DialogueObservation(
-            game=game, seat=seat, t=t, state=states[-1], legal=legal, states=states, actions=table.actions[:t]
-        )
+        t = self._table.t
+        return self._seats.observation(seat, self._table.states[: t + 1], self._table.actions[:t])
 
 
-def message_of(t: int, seat: int, payload: Mapping[str, Any]) -> Message:
+def message_of(t: int, seat: int, payload: Mapping[str, Any]) -> DialogueMessage:
     """A message from the event that stands for it."""
     to, turn = payload.get("to"), payload.get("turn", 0)
-    return Message(t=t, sender=seat, to=to, text=payload["text"], units=payload.get("units", ()), turn=turn)
+    return DialogueMessage(t=t, sender=seat, to=to, text=payload["text"], units=payload.get("units", ()), turn=turn)
 
 
 def _log_error(future: Future) -> None:

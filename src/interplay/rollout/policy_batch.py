@@ -17,9 +17,12 @@ from interplay.rollout.seat import StaticPolicy, bound
 from interplay.rollout.teams import Team
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PolicyBatch:
-    """Policies of one structure, and the slots that they fill. A slot is env * seats + seat."""
+    """Policies of one structure, and the slots that they fill. A slot is env * seats + seat.
+
+    Batches are equal if one compiled program can serve both.
+    """
 
     static: StaticPolicy
     arrays: Any  # the policies' arrays, [policy, ...]
@@ -31,9 +34,14 @@ class PolicyBatch:
         return eqx.combine(arrays, self.static.policy)
 
     @property
-    def signature(self) -> tuple:
-        """Equal for batches that one compiled program can serve."""
-        return (self.static, _shapes(self.arrays), self.slots.shape, self.encoding)
+    def _signature(self) -> tuple:
+        return self.static, _shapes(self.arrays), self.slots.shape, self.encoding
+
+    def __hash__(self) -> int:
+        return hash(self._signature)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PolicyBatch) and self._signature == other._signature
 
 
 def _shapes(arrays: Any) -> tuple:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -32,14 +32,19 @@ def rollout(
 
 _chance_key = jax.jit(chance_key)
 
-# How an agent is seated: (game, agent, seat, episode's key) -> whatever `choose` asks.
+# How agents are seated: (game, agents by seat, episode's key) -> whatever `choose` asks.
 # How the joint action of a step is found: (game, seats, states so far, recorder) -> actions [seat], or None to stop.
-MakeSeat = Callable[[Game, Agent, int, Any], Any]
-Choose = Callable[[Game, Sequence[Any], Sequence[Any], EpisodeRecorder], Awaitable[np.ndarray | None]]
+SeatAll = Callable[[Game, Mapping[int, Agent], Any], Any]
+Choose = Callable[[Game, Any, Sequence[Any], EpisodeRecorder], Awaitable[np.ndarray | None]]
+
+
+def seat_all(game: Game, agents: Mapping[int, Agent], key: Any) -> list[Seat]:
+    """Seat agents who only act."""
+    return [Seat(game, agent, seat, key) for seat, agent in agents.items()]
 
 
 async def play_episode(
-    game: Game, team: Team, seed: int, index: int, make_seat: MakeSeat = Seat, choose: Choose | None = None
+    game: Game, team: Team, seed: int, index: int, sit_down: SeatAll = seat_all, choose: Choose | None = None
 ) -> Episode:
     """Play one episode.
 
@@ -48,12 +53,12 @@ async def play_episode(
         team: Who plays.
         seed: Seeds all chance, together with the team and `index`.
         index: The episode's number.
-        make_seat: How agents are seated, for runners in which seats do more than act.
+        sit_down: How agents are seated, for runners in which seats do more than act.
         choose: How a joint action is found; by default all seats are asked in turn.
     """
     key = episode_keys(seed, [team.number], [index])[0]
     state = game.init(chance_key(key, START, game.num_seats))
-    seats = [make_seat(game, agent, s, key) for s, agent in enumerate(team.agents)]
+    seats = sit_down(game, dict(enumerate(team.agents)), key)
     recorder, states = EpisodeRecorder(game, state, game.start(state), state_checksum(game, state)), [state]
     while not recorder.done and recorder.t < game.horizon:
         actions = await (choose or ask_seats)(game, seats, states, recorder)

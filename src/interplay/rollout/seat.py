@@ -94,6 +94,24 @@ def policy_turn(
     return PolicyTurn(memory, action, sound, info.logits)
 
 
+def seat_turn(
+    game: Game, policy: Policy, memory: Memory, state: Any, seat: Any, key: PRNGKeyArray, t: Any
+) -> PolicyTurn:
+    """One turn of a policy in a seat of a JAX game.
+
+    Args:
+        game: A game of pure JAX functions.
+        policy: A policy that is bound to it.
+        memory: Its memory before this turn.
+        state: The state that it sees.
+        seat: The seat's number, which may be traced.
+        key: The episode's key.
+        t: Steps played before.
+    """
+    seen = jax.tree_util.tree_map(lambda x: x[seat], game.observe(state, policy.encoding))
+    return policy_turn(policy, memory, seen, game.legal(state)[seat], seat_key(key, t, seat))
+
+
 @functools.lru_cache(maxsize=256)
 def _bound(policy: _ById, game: Game) -> Policy:
     bound = policy.thing.bind(game)
@@ -228,8 +246,7 @@ class Seat:
                 self._session.watch(view)  # type: ignore[attr-defined]
             return waiting
         move = await self._in_time(view)
-        if not (0 <= move.action < len(view.legal) and view.legal[move.action]):
-            raise illegal(self.game, self.agent.name, self.seat, move.action, view.legal, view.t)
+        require_legal(self.game, self.agent.name, self.seat, move.action, view.legal, view.t)
         return move
 
     def _think(self, view: View) -> tuple[int, bool]:
@@ -277,6 +294,12 @@ def illegal(game: Game, name: str, seat: int, action: int, legal: np.ndarray, t:
         f"agent {name!r} in seat {seat} of {game.id}, step {t}: action {action} ({known}) is not legal, or was "
         f"chosen by logits that are not numbers; legal: {names}"
     )
+
+
+def require_legal(game: Game, name: str, seat: int, action: int, legal: np.ndarray, t: int) -> None:
+    """Raise `IllegalAction` for an action that is not one of the game's, or not legal now."""
+    if not (0 <= action < len(legal) and legal[action]):
+        raise illegal(game, name, seat, action, legal, t)
 
 
 def ask_all(requests: Sequence[tuple[Seat, View, bool]]) -> list[Move]:

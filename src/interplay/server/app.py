@@ -6,7 +6,6 @@ It limits what comes in, sets the headers of what goes out, and gives all refusa
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import InitVar, dataclass, field
@@ -26,7 +25,6 @@ from interplay.server.keys import Key, check
 from interplay.server.lease import Lease, acquire
 from interplay.server.limits import Addresses, Buckets
 
-LOG = logging.getLogger("interplay.server")
 LARGEST_BODY = 256 * 1024
 HEADERS = {
     "x-content-type-options": "nosniff",

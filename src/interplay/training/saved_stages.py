@@ -21,7 +21,7 @@ from interplay.training.loader import build
 from interplay.training.run import PolicyMembers, Trained, TrainingSnapshot
 
 
-class _State(NamedTuple):
+class _SavedState(NamedTuple):
     """The part of a checkpoint that is read: the policies as they were at the end."""
 
     members: PolicyMembers
@@ -70,7 +70,7 @@ def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stag
     path = folder / manifest["state"]["file"]
     if path.exists():
         arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
-        members = checkpoint.rebuilt(_State(PolicyMembers(like(jnp.float32))), arrays, str(path)).members
+        members = checkpoint.rebuilt(_SavedState(PolicyMembers(like(jnp.float32))), arrays, str(path)).members
     else:  # only what others need was kept of it
         members = PolicyMembers(_from_files(folder, manifest, theirs, like(jnp.float32)))
     record = manifest.get("gate", {"retrained": [], "dead": []})

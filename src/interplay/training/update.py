@@ -98,7 +98,7 @@ class ValueEstimates:
         return LearningSignal(value, advantage, advantage + value, counted)
 
 
-class Prepared(NamedTuple):
+class PreparedBatch(NamedTuple):
     """What a rollout gives for the update."""
 
     batch: LossBatch
@@ -107,7 +107,7 @@ class Prepared(NamedTuple):
     logs: dict[str, Array]
 
 
-def prepare(estimates: ValueEstimates, weights: Float[Array, "table role"] | None = None) -> Prepared:
+def prepare(estimates: ValueEstimates, weights: Float[Array, "table role"] | None = None) -> PreparedBatch:
     """Cut a rollout into training sequences.
 
     Args:
@@ -130,7 +130,7 @@ def prepare(estimates: ValueEstimates, weights: Float[Array, "table role"] | Non
         advantage=_normalised(setup, signal.advantage, acted) * slot_weights,
         target=(signal.target - mean[:, None]) / deviation[:, None],
     )
-    return Prepared(_sequences(estimates, signal, acted), normaliser, estimates.values.memory_after, logs)
+    return PreparedBatch(_sequences(estimates, signal, acted), normaliser, estimates.values.memory_after, logs)
 
 
 def _sequences(estimates: ValueEstimates, signal: LearningSignal, acted: Array) -> LossBatch:

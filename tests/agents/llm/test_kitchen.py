@@ -7,7 +7,7 @@ import pytest
 
 import interplay
 from interplay import trust
-from interplay.agents.dialogue import Message
+from interplay.agents.dialogue import DialogueMessage
 from interplay.agents.llm.limits import Limits
 from interplay.agents.llm.scripted.reference import team_queues
 from interplay.agents.llm.scripted.simple import Scripted
@@ -176,8 +176,10 @@ def test_scaffolds_read_plain_english_and_hear_the_verifier():
     game = interplay.make("kitchen/original", dish="boiled egg")
     read = capability(game, "request_reader")
     said = [
-        Message(t=0, sender=0, to=1, text="Please pick up an egg and put it on the counter so I can boil it in pot0."),
-        Message(t=6, sender=0, to=1, text="Don't get another egg. Could you bring me a dish?"),
+        DialogueMessage(
+            t=0, sender=0, to=1, text="Please pick up an egg and put it on the counter so I can boil it in pot0."
+        ),
+        DialogueMessage(t=6, sender=0, to=1, text="Don't get another egg. Could you bring me a dish?"),
     ]
     acts = [Execution(2, 1, "pickup", "egg", "egg#1", "ingredient_dispenser")]
     asked = read(game, said, acts)

@@ -47,9 +47,9 @@ def test_a_thousand_random_steps_without_drift_or_leak(game):
     """A seat is the same player in the engine's own log, keeps where it was seen, and memory does not grow."""
     import psutil
 
-    from interplay.games.football.real import Engine
+    from interplay.games.football.real import FootballEngine
 
-    engine, rng, steps, seed = Engine(400), np.random.default_rng(0), 0, 0
+    engine, rng, steps, seed = FootballEngine(400), np.random.default_rng(0), 0, 0
     before, now = None, psutil.Process()
     while steps < 1000:
         pitch, over, seed = engine.reset(seed), False, seed + 1

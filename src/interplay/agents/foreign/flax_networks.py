@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +27,6 @@ from interplay.errors import InterplayError
 
 EPSILON, BATCH_EPSILON = 1e-6, 1e-5  # of flax's layer norm and batch norm
 WRAPPERS = ("params", "actor_params", "actor", "agent", "network", "model")
-
-
-class Member(NamedTuple):
-    """Which of several networks in one file: indices of the leading axes, such as seed and checkpoint."""
-
-    indices: tuple[int, ...]
 
 
 def policy(

@@ -21,7 +21,7 @@ from interplay.agents.hanabi.cards import HINTS, card_bit, present
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import encode
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.rules import deal
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.games.records import record
@@ -55,7 +55,7 @@ class BotMemory:
     """A bot's model, and the table as it was before the last move."""
 
     model: Any
-    before: HanabiView  # before the last move
+    before: HanabiObservation  # before the last move
 
 
 class RuleBot(Policy):
@@ -92,15 +92,15 @@ class RuleBot(Policy):
         """Return the model before the first move."""
         return ()
 
-    def watch(self, model: Model, before: HanabiView, move: BotMove, after: HanabiView) -> Model:
+    def watch(self, model: Model, before: HanabiObservation, move: BotMove, after: HanabiObservation) -> Model:
         """Return the model after a move."""
         return model
 
-    def ponder(self, model: Model, board: HanabiView) -> Model:
+    def ponder(self, model: Model, board: HanabiObservation) -> Model:
         """Return the model with what follows from it before a move."""
         return model
 
-    def choose(self, model: Model, board: HanabiView, key) -> Int[Array, ""]:
+    def choose(self, model: Model, board: HanabiObservation, key) -> Int[Array, ""]:
         """Return the action that this seat would take if it were its turn."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class RuleBot(Policy):
         board = encode.seen(rules, deal(rules, jnp.asarray(rules.sorted_deck)))
         return BotMemory(model=self.blank(), before=jax.tree.map(lambda x: x[0], board))
 
-    def look(self, memory: BotMemory, obs: HanabiView) -> BotMemory:
+    def look(self, memory: BotMemory, obs: HanabiObservation) -> BotMemory:
         """Return the memory after an observation."""
         watched = self.watch(memory.model, memory.before, read_move(self.table, memory.before, obs), obs)
         model = jax.tree.map(lambda a, b: jnp.where(obs.time > 0, a, b), watched, memory.model)
@@ -132,7 +132,7 @@ def commit(rules: HanabiRules, action: Int[Array, ""], legal: Bool[Array, " acti
     return action, Info(logits)
 
 
-def read_move(rules: HanabiRules, before: HanabiView, after: HanabiView) -> BotMove:
+def read_move(rules: HanabiRules, before: HanabiObservation, after: HanabiObservation) -> BotMove:
     """Decode the move between two observations."""
     moves, last, seats = rules.moves, after.last, rules.players
     kind = jnp.asarray(moves.kind)[last.action]
@@ -197,7 +197,7 @@ def value_hint(rules: HanabiRules, offset: Int[Array, ""], card: Int8[Array, ""]
     return hint_action(rules, offset, 5 + jnp.maximum(card, 0).astype(jnp.int32) % 5)
 
 
-def reclaim_action(rules: HanabiRules, board: HanabiView) -> Int[Array, ""]:
+def reclaim_action(rules: HanabiRules, board: HanabiObservation) -> Int[Array, ""]:
     """Return the hint that passes a turn when discarding is illegal: the value of the right neighbour's oldest card."""
     right = (board.seat - 1) % rules.players
     return value_hint(rules, jnp.int32(rules.players - 1), board.hands[right, 0])

@@ -11,7 +11,7 @@ import numpy as np
 from jax.lax import clz, population_count
 from jaxtyping import Array, Bool, Int, UInt32
 
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.state import NO_CARD, HanabiRules
 from interplay.games.hanabi.state import card_bit as card_bit
 
@@ -60,43 +60,43 @@ def _only(has):
     return jnp.where(jnp.sum(has, axis=-1) == 1, jnp.argmax(has, axis=-1), UNKNOWN).astype(jnp.int32)
 
 
-def heights(board: HanabiView) -> Int[Array, " 25"]:
+def heights(board: HanabiObservation) -> Int[Array, " 25"]:
     """Return the height of each identity's firework."""
     return board.fireworks.astype(jnp.int32)[COLOUR]
 
 
-def played(board: HanabiView) -> Bool[Array, " 25"]:
+def played(board: HanabiObservation) -> Bool[Array, " 25"]:
     """Return which identities have been played."""
     return heights(board) >= VALUE
 
 
-def playable(board: HanabiView) -> Bool[Array, " 25"]:
+def playable(board: HanabiObservation) -> Bool[Array, " 25"]:
     """Return which identities are next on their pile."""
     return heights(board) == VALUE - 1
 
 
-def gone(board: HanabiView) -> Int[Array, " 25"]:
+def gone(board: HanabiObservation) -> Int[Array, " 25"]:
     """Return how many copies of each identity were played, discarded or misplayed."""
     return board.discards.astype(jnp.int32) + played(board)
 
 
-def lost(board: HanabiView) -> Bool[Array, " 25"]:
+def lost(board: HanabiObservation) -> Bool[Array, " 25"]:
     """Return which identities have all copies discarded."""
     return board.discards.astype(jnp.int32) == TOTAL
 
 
-def dead(board: HanabiView) -> Bool[Array, " 25"]:
+def dead(board: HanabiObservation) -> Bool[Array, " 25"]:
     """Return which identities can never be played: already played, or a value up to their own is lost."""
     blocked = jnp.cumsum((lost(board) & ~played(board)).reshape(5, 5), axis=1).reshape(25) > 0
     return played(board) | blocked
 
 
-def last_copy(board: HanabiView) -> Bool[Array, " 25"]:
+def last_copy(board: HanabiObservation) -> Bool[Array, " 25"]:
     """Return which unplayed identities have one copy left."""
     return ~played(board) & (board.discards.astype(jnp.int32) == TOTAL - 1)
 
 
-def present(board: HanabiView) -> Bool[Array, "seat slot"]:
+def present(board: HanabiObservation) -> Bool[Array, "seat slot"]:
     """Return which slots hold a card, the observer's own included."""
     return board.hands != NO_CARD
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, commit, first_of, others, value_hint
-from interplay.games.hanabi.encode import HanabiView
-from interplay.games.hanabi.state import HanabiState
+from interplay.games.hanabi.encode import open_table
 
 # With so few points to go, at each number of tokens, stalling by a hint comes before discarding.
 STALL = np.array([0, 1, 2, 3, 4, 5, 8, 25, 25])
@@ -81,21 +80,3 @@ class Cheat(RuleBot):
             f,
             (True, best(value, occupied)),
         )
-
-
-def open_table(rules, state: HanabiState, seat) -> HanabiView:
-    """Return the table with all cards face up."""
-    return HanabiView(
-        seat=seat,
-        time=state.time,
-        hands=state.hands,
-        possible=state.possible,
-        told_colours=state.told_colours,
-        told_ranks=state.told_ranks,
-        fireworks=state.fireworks,
-        discards=state.discards,
-        tokens=state.tokens,
-        lives=state.lives,
-        deck=rules.deck_size - state.dealt,
-        last=state.last,
-    )

@@ -15,7 +15,7 @@ from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import best, hint_action, hint_touches, others, shift
 from interplay.agents.hanabi.cards import COLOUR, TOTAL, VALUE
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, only, plays, stack, tell
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, HanabiRules
 from interplay.games.records import record
 
@@ -149,13 +149,13 @@ class Intentional(Lottery):
         )
 
 
-def reaction(sets, board: HanabiView):
+def reaction(sets, board: HanabiObservation):
     """Predict what a hinted partner does: play a card that may be playable, else discard one that may be played."""
     may_play = (sets & cards.pack(cards.playable(board))) != 0
     return may_play, ~may_play & ((sets & cards.pack(cards.played(board))) != 0)
 
 
-def wish(hands, board: HanabiView):
+def wish(hands, board: HanabiObservation):
     """Return what this seat would like its partners to do with their cards."""
     spare = (cards.VALUE < 5) & (board.discards == 0)
     wishes = jnp.where(
@@ -164,7 +164,7 @@ def wish(hands, board: HanabiView):
     return wishes[jnp.maximum(hands, 0)]
 
 
-def best_hint(rules: HanabiRules, board: HanabiView):
+def best_hint(rules: HanabiRules, board: HanabiObservation):
     """Return the hint with the best predicted reactions, among those without a wrong one."""
     seats = others(board.seat, rules.players)
     hands, possible = board.hands[seats], board.possible[seats][:, None]
@@ -183,7 +183,7 @@ def best_hint(rules: HanabiRules, board: HanabiView):
     return tell(rules, at // 10 + 1, jnp.asarray(order)[at % 10], (ordered[at] > 0) & (board.tokens > 0))
 
 
-def discard_value(sets, board: HanabiView):
+def discard_value(sets, board: HanabiObservation):
     """Return how little a card would be missed, averaged over what it can be."""
     height = board.fireworks.astype(jnp.int32)[COLOUR]
     left = jnp.maximum(TOTAL - board.discards - cards.played(board), 0)

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from interplay.agents.hanabi import cards
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 
 Tables = Int[Array, "*seat slot 25"]
 
@@ -27,7 +27,7 @@ class HatView(NamedTuple):
     dead: Bool[Array, " 25"]
 
     @classmethod
-    def from_board(cls, board: HanabiView) -> HatView:
+    def from_board(cls, board: HanabiObservation) -> HatView:
         """Read the facts from an observation."""
         return cls(cards.playable(board), cards.dead(board) | cards.lost(board))
 

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, UInt32
 from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import RuleBot, hint_action, hint_touches, others, shift
 from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, VALUE
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.rules import union
 from interplay.games.records import record
 
@@ -44,12 +44,12 @@ class Sets(NamedTuple):
     next: UInt32[Array, ""]  # what a play clue can mean: next on its pile once the promised cards are played
 
 
-def clued(board: HanabiView) -> Bool[Array, "seat slot"]:
+def clued(board: HanabiObservation) -> Bool[Array, "seat slot"]:
     """Return which cards have been touched by a clue."""
     return (board.told_colours | board.told_ranks) != 0
 
 
-def sets_of(board: HanabiView, meant: UInt32[Array, "seat slot"]) -> Sets:
+def sets_of(board: HanabiObservation, meant: UInt32[Array, "seat slot"]) -> Sets:
     """Compute the sets from the table and the conventional reading of the cards."""
     sure = clued(board) & (cards.size(meant) == 1)
     promised = union(jnp.where(sure, meant, np.uint32(0)).reshape(-1))

@@ -17,7 +17,7 @@ from interplay.agents.hanabi import cards
 from interplay.agents.hanabi.base_bot import BotMove, hint_touches, others, read_move, shift
 from interplay.agents.hanabi.cards import HINTS, TOTAL
 from interplay.agents.hanabi.hgroup import HGroup, Read, chop, clued, leftmost, sets_of, will_play
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.records import record
 
 LONG_AGO = 40.0  # moves since a hint touched a card that none has touched
@@ -56,7 +56,7 @@ def no_history(bot: HGroup) -> History:
     )
 
 
-def remembered(bot: HGroup, history: History, before: HanabiView, board: HanabiView) -> History:
+def remembered(bot: HGroup, history: History, before: HanabiObservation, board: HanabiObservation) -> History:
     """Return what is remembered after the move between two views."""
     move = read_move(bot.table, before, board)
     since = shift(jnp.where(move.touched, 0.0, history.since + 1), move.gone, LONG_AGO)
@@ -73,7 +73,12 @@ def remembered(bot: HGroup, history: History, before: HanabiView, board: HanabiV
 
 
 def described(
-    bot: HGroup, model: Read, history: History, before: HanabiView, board: HanabiView, legal: Bool[Array, " action"]
+    bot: HGroup,
+    model: Read,
+    history: History,
+    before: HanabiObservation,
+    board: HanabiObservation,
+    legal: Bool[Array, " action"],
 ) -> Described:
     """Describe every move of the seat that looks.
 
@@ -113,7 +118,7 @@ def _one_hot(kind: int, rows: int) -> Float[Array, "row kind"]:
     return jnp.tile((jnp.arange(4) == kind).astype(jnp.float32), (rows, 1))
 
 
-def _rules(bot: HGroup, model: Read, board: HanabiView, legal: Array) -> Float[Array, "action feature"]:
+def _rules(bot: HGroup, model: Read, board: HanabiObservation, legal: Array) -> Float[Array, "action feature"]:
     """What each rule of the H-Group bot offers, which of it the rule likes best, and what the bot would do."""
     offers = bot.offers(model, board)
     there = legal & (offers.scores > -jnp.inf) & offers.applies[:, None]
@@ -126,7 +131,7 @@ def _rules(bot: HGroup, model: Read, board: HanabiView, legal: Array) -> Float[A
     return jnp.concatenate([there.T, best.T, worse.T, decided[:, None], offered[:, None]], axis=-1).astype(jnp.float32)
 
 
-def _odds(board: HanabiView) -> Float[Array, "slot identity"]:
+def _odds(board: HanabiObservation) -> Float[Array, "slot identity"]:
     """The odds of what each own card is, by hints and all cards in sight."""
     in_sight = jnp.sum(cards.members(cards.card_bit(board.hands)), axis=(0, 1))
     left = jnp.maximum(TOTAL - cards.gone(board) - in_sight, 0)
@@ -134,7 +139,9 @@ def _odds(board: HanabiView) -> Float[Array, "slot identity"]:
     return weight / jnp.maximum(jnp.sum(weight, axis=-1, keepdims=True), 1)
 
 
-def _own_cards(bot: HGroup, model: Read, history: History, board: HanabiView, sets) -> Float[Array, "slot feature"]:
+def _own_cards(
+    bot: HGroup, model: Read, history: History, board: HanabiObservation, sets
+) -> Float[Array, "slot feature"]:
     me, slots = board.seat, bot.table.hand_size
     held, touched = cards.present(board)[me], clued(board)[me]
     odds, mine = _odds(board), bot.own_cards(model, board, sets)
@@ -153,7 +160,9 @@ def _own_cards(bot: HGroup, model: Read, history: History, board: HanabiView, se
     return jnp.stack([jnp.asarray(c, jnp.float32) for c in columns], axis=-1)
 
 
-def _hints(bot: HGroup, model: Read, history: History, board: HanabiView, sets) -> Float[Array, "partner hint feature"]:
+def _hints(
+    bot: HGroup, model: Read, history: History, board: HanabiObservation, sets
+) -> Float[Array, "partner hint feature"]:
     """What each hint would tell whom."""
     seats = others(board.seat, bot.table.players)
     hands, held, has_clue = board.hands[seats], cards.present(board)[seats], clued(board)[seats]
@@ -196,7 +205,9 @@ def _hints(bot: HGroup, model: Read, history: History, board: HanabiView, sets) 
     return jnp.concatenate([own, value, next_seat, habit], axis=-1)
 
 
-def _table(bot: HGroup, model: Read, history: History, move: BotMove, board: HanabiView, sets) -> Float[Array, " fact"]:
+def _table(
+    bot: HGroup, model: Read, history: History, move: BotMove, board: HanabiObservation, sets
+) -> Float[Array, " fact"]:
     """How the game stands."""
     me = board.seat
     seats = others(me, bot.table.players)

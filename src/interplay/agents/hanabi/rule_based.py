@@ -15,7 +15,7 @@ from interplay.agents.hanabi.base_bot import hint_touches, others
 from interplay.agents.hanabi.cards import TOTAL, UNKNOWN
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, plays, stack, tell
 from interplay.errors import UnknownName
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.state import HanabiRules
 
 COLOUR_ORDER = "RBGYW"  # in which hints are compared, after the ranks
@@ -24,7 +24,7 @@ COLOUR_ORDER = "RBGYW"  # in which hints are compared, after the ranks
 class RuleTable:
     """What the rules read: own cards by what they can be, the partners' by what they are."""
 
-    def __init__(self, rules: HanabiRules, board: HanabiView):
+    def __init__(self, rules: HanabiRules, board: HanabiObservation):
         self.rules, self.board = rules, board
         me = board.seat
         self.seats = others(me, rules.players)

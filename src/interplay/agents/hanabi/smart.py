@@ -22,7 +22,7 @@ from interplay.agents.hanabi.base_bot import (
     value_hint,
 )
 from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.records import record
 
 NO, MAYBE, YES = 0, 1, 2
@@ -36,7 +36,7 @@ class SmartSets(NamedTuple):
     worthless: UInt32[Array, ""]
 
     @classmethod
-    def from_board(cls, board: HanabiView) -> SmartSets:
+    def from_board(cls, board: HanabiObservation) -> SmartSets:
         """Read the sets from an observation."""
         worthless = cards.dead(board) | cards.lost(board)
         valuable = (cards.gone(board) == TOTAL - 1) & ~worthless

@@ -29,7 +29,7 @@ from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import rules as hanabi
-from interplay.games.hanabi.encode import HanabiView
+from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.hanabi.state import DISCARD, NO_CARD, PLAY, HanabiRules, HanabiState
@@ -42,7 +42,7 @@ class Past(NamedTuple):
     """What the searching player has seen, [turn, ...], and what became of its own cards."""
 
     seat: Int[Array, ""]
-    views: HanabiView  # [turn, ...] before each move
+    views: HanabiObservation  # [turn, ...] before each move
     born: Int[Array, "turn slot"]  # of its own hand, the number of each card: the how many-th that it was dealt
     known: Int8[Array, " card"]  # what its own cards were that have left its hand, by number
     dealt: Int[Array, ""]  # cards that it was dealt so far
@@ -116,7 +116,7 @@ class Sparta(Policy):
         )
 
     def act(
-        self, memory: Past, obs: HanabiView, legal: Bool[Array, " action"], key: PRNGKeyArray
+        self, memory: Past, obs: HanabiObservation, legal: Bool[Array, " action"], key: PRNGKeyArray
     ) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         rules, game = self.game.rules, self.game
@@ -131,14 +131,16 @@ class Sparta(Policy):
         logits = masked(jnp.where(jnp.arange(legal.shape[0]) == action, 0.0, -30.0), legal)
         return past, action, Info(logits)
 
-    def _search(self, past: Past, obs: HanabiView, legal: Array, base: Array, key: PRNGKeyArray) -> Int[Array, ""]:
+    def _search(
+        self, past: Past, obs: HanabiObservation, legal: Array, base: Array, key: PRNGKeyArray
+    ) -> Int[Array, ""]:
         gains, explained = self.values(past, obs, legal, key)
         best = jnp.argmax(jnp.where(legal, gains, -jnp.inf))
         better = gains[best] - gains[base] >= self.least
         return jnp.where(explained & better, best, base)
 
     def values(
-        self, past: Past, obs: HanabiView, legal: Array, key: PRNGKeyArray
+        self, past: Past, obs: HanabiObservation, legal: Array, key: PRNGKeyArray
     ) -> tuple[Float[Array, " action"], Bool[Array, ""]]:
         """Return the mean final score of each legal move, and whether any hand explains what the partners did."""
         rules, game = self.game.rules, self.game
@@ -168,7 +170,7 @@ class Sparta(Policy):
         return jnp.where(legal, total / rounds, -jnp.inf), jnp.any(jnp.isfinite(weights))
 
     def belief(
-        self, past: Past, obs: HanabiView, key: PRNGKeyArray
+        self, past: Past, obs: HanabiObservation, key: PRNGKeyArray
     ) -> tuple[Int8[Array, "hand slot"], Float[Array, " hand"]]:
         """Return hands and their log weights, minus infinity where a partner would have moved otherwise."""
         rules = self.game.rules
@@ -182,7 +184,7 @@ class Sparta(Policy):
         explains = jax.vmap(lambda hand: self._replay(past, obs, hand)[0])(hands)
         return hands, jnp.where(explains, weights, -jnp.inf)
 
-    def _replay(self, past: Past, obs: HanabiView, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
+    def _replay(self, past: Past, obs: HanabiObservation, hand: Int8[Array, " slot"]) -> tuple[Bool[Array, ""], Any]:
         """Return whether all partners would have moved as they did with this hand, and their memories now."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         seats = jnp.arange(rules.players)
@@ -244,7 +246,7 @@ def sparta(blueprint: Any, **options: Any) -> Agent:
     return Agent(f"sparta({base.name})", Sparta(base.policy, **options), config)
 
 
-def _placeholder(obs: HanabiView) -> Int8[Array, " slot"]:
+def _placeholder(obs: HanabiObservation) -> Int8[Array, " slot"]:
     """Return some card in each slot where the player holds one; its own view never shows which."""
     return jnp.where(obs.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), jnp.int8(0))
 
@@ -253,7 +255,7 @@ def _seat(tree: Any, seat: Array) -> Any:
     return jax.tree_util.tree_map(lambda x: x[seat], tree)
 
 
-def _remember(rules: HanabiRules, past: Past, obs: HanabiView) -> Past:
+def _remember(rules: HanabiRules, past: Past, obs: HanabiObservation) -> Past:
     """Add the current turn; shift the own hand if the last move used one of its cards."""
     moves, last, now = rules.moves, obs.last, obs.time
     kind, slot = jnp.asarray(moves.kind)[last.action], jnp.asarray(moves.slot)[last.action]
@@ -268,7 +270,9 @@ def _remember(rules: HanabiRules, past: Past, obs: HanabiView) -> Past:
     return past._replace(views=views, born=born, known=known, dealt=past.dealt + drew)
 
 
-def _state(rules: HanabiRules, seen: HanabiView, hand: Int8[Array, " slot"], turns_left: Any = None) -> HanabiState:
+def _state(
+    rules: HanabiRules, seen: HanabiObservation, hand: Int8[Array, " slot"], turns_left: Any = None
+) -> HanabiState:
     """Return the state that a seat sees, with this hand in its place.
 
     The deck and the turns left are not visible and have to be filled in before playing on.

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import options, show
+from interplay.cli.show import JsonOption, options, show
 from interplay.table import Table
 
 
 @dataclass(frozen=True)
-class Bench:
+class Bench(JsonOption):
     """Steps per second of a game on this machine: random actions, both seats' observations made and read.
 
     Examples:
@@ -30,8 +30,6 @@ class Bench:
     """What is observed; by default the game's first encoding."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Measure the speed and print it."""

@@ -6,13 +6,13 @@ import asyncio
 import os
 from dataclasses import dataclass
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class HanabLive:
+class HanabLive(JsonOption):
     """Play Hanabi with people on hanab.live: log in as a bot, and sit down where somebody sends `/join`.
 
     The password is read from the environment variable HANAB_LIVE_PASSWORD. Ask the site's people before you bring one.
@@ -31,8 +31,6 @@ class HanabLive:
     """Stop after so many games; by default never."""
     seed: int = 0
     """Of the agent's chances."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play until interrupted, or until so many games are finished."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import tyro
 
 from interplay.cli.bundled_examples import ExampleCommand
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
 from interplay.safe_files import read_text
@@ -41,7 +41,7 @@ def _plan(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class ChallengeCheck:
+class ChallengeCheck(JsonOption):
     """Look a challenge file over before it is served: its games and partners are made, and counts are told.
 
     Examples:
@@ -50,8 +50,6 @@ class ChallengeCheck:
 
     challenge: Annotated[Path, tyro.conf.Positional]
     """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Make the games and partners of every setting and print the counts."""
@@ -133,7 +131,7 @@ class ChallengeServe(Listen):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengeRegister:
+class ChallengeRegister(JsonOption):
     """Register a team with a challenge. Its keys are shown once.
 
     Examples:
@@ -146,8 +144,6 @@ class ChallengeRegister:
     """The name under which results appear."""
     contact: str
     """Where the host can reach you; never shown."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Register the team and print its keys."""
@@ -159,7 +155,7 @@ class ChallengeRegister:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengeEnter:
+class ChallengeEnter(JsonOption):
     """Begin an evaluation: your plan is stored, hashed and dated, the schedule is fixed, and a key is shown once.
 
     Examples:
@@ -174,8 +170,6 @@ class ChallengeEnter:
     """The name of the agent on the leaderboard."""
     plan: Path
     """The pre-registration: a text that says what is evaluated and what you expect."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Begin the evaluation and print its key."""
@@ -188,7 +182,7 @@ class ChallengeEnter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengePlay:
+class ChallengePlay(JsonOption):
     """Play an evaluation with any agent of interplay: all games that are left, many at once.
 
     Stop it and start it again as you like; no game is lost and none is played twice.
@@ -214,8 +208,6 @@ class ChallengePlay:
     """Go on with the action prediction when all games are played."""
     seed: int | None = None
     """Seed of the agent's own chances; by default a random one."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play, predict if asked for, and print where the evaluation stands."""
@@ -290,7 +282,7 @@ class ChallengeResult:
 
 
 @dataclass(frozen=True)
-class ChallengeVerify:
+class ChallengeVerify(JsonOption):
     """Check a result or a leaderboard: was it signed by the server, and, with traces, do they give its numbers?
 
     Exit code 1 if anything is wrong.
@@ -308,8 +300,6 @@ class ChallengeVerify:
     """Or the server that you trust, which is asked for its key."""
     traces: Path | None = None
     """The traces that belong to the result: replayed, and compared with it game by game."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Check the file, print what was checked, and return the exit code."""
@@ -324,7 +314,7 @@ class ChallengeVerify:
 
 
 @dataclass(frozen=True)
-class ChallengeIssue:
+class ChallengeIssue(JsonOption):
     """The host hands out an evaluation, to a team or as a baseline, which takes no rank and no quota.
 
     Examples:
@@ -345,8 +335,6 @@ class ChallengeIssue:
     """Mark the evaluation as a baseline."""
     database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database; by default NAME.db here."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Issue the evaluation and print its keys."""
@@ -365,7 +353,7 @@ class ChallengeIssue:
 
 
 @dataclass(frozen=True)
-class ChallengeBaselines:
+class ChallengeBaselines(JsonOption):
     """Fill the leaderboard: every baseline plays an evaluation over the wire, by the schedule that everybody gets.
 
     Baselines that stand there already are left out, so that the command may be stopped between two and started again.
@@ -386,8 +374,6 @@ class ChallengeBaselines:
     """Games in play at a time."""
     database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """The database; by default NAME.db here."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play all baselines and print the leaderboard."""
@@ -415,7 +401,7 @@ class ChallengeBaselines:
 
 
 @dataclass(frozen=True)
-class DatabaseCommand:
+class DatabaseCommand(JsonOption):
     """The host's view of a challenge's database: read the audit log, export traces, strike an evaluation.
 
     Examples:
@@ -442,8 +428,6 @@ class DatabaseCommand:
     """Print the plans that wait for the host."""
     revoke: str | None = None
     """Make a key useless; give the part of it between the two dots."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Export, strike or revoke what is named; otherwise print the audit log."""

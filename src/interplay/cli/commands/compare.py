@@ -8,11 +8,11 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import PlayOptions, note, options, show
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(PlayOptions):
     """Compare agents on one panel: the same partners, seats, episodes and chance for all of them.
 
     Examples:
@@ -35,12 +35,6 @@ class Compare:
     """Results depend on the seed, the agents and the partners alone."""
     out: Path | None = None
     """Folder for a report and the traces."""
-    options: tuple[str, ...] = ()
-    """Options of the game as name=value."""
-    engine: str = "local"
-    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play, print the tables, and say where the report is."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 
-from interplay.cli.show import show
+from interplay.cli.show import JsonOption, show
 from interplay.table import Table
 
 EXTRAS = {
@@ -25,16 +25,13 @@ FOR_DEVELOPERS = ("dev", "docs", "browser")
 
 
 @dataclass(frozen=True)
-class Doctor:
+class Doctor(JsonOption):
     """What is installed, what each extra would add, devices, trained weights, and the sizes of caches.
 
     Examples:
       interplay doctor
       interplay doctor --json
     """
-
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Collect and print the rows."""

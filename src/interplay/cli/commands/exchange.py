@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, options, show
 from interplay.errors import InterplayError
 
 RecordingKind = Literal["overcooked-ai", "overcooked-web", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"]
 
 
 @dataclass(frozen=True)
-class Import:
+class Import(JsonOption):
     """Turn others' recordings into traces.
 
     overcooked-ai: the human-human games of 2019; SOURCE is the source archive of overcooked-ai 1.1.0 from PyPI, a
@@ -51,8 +51,6 @@ class Import:
     """For overcooked-web: CSV that says who the partner of each file was."""
     partial: bool = False
     """Import what can be imported, and name the rest."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Import the recordings and print the episodes by game."""
@@ -153,23 +151,34 @@ class ExportCommand:
 
 
 @dataclass(frozen=True)
-class Sql:
-    """Ask a trace set in SQL. Tables: episodes, actions, checksums, events.
+class Sql(JsonOption):
+    """Ask a trace set in SQL. Tables: episodes, seats, actions, named_actions, action_names, checksums, events.
+
+    With --metrics there is also `measurements`: the rows that `interplay measure` gives.
 
     Examples:
       interplay sql traces "select game, count(*), avg(score) from episodes group by game"
-      interplay sql traces "select action, count(*) from actions where seat = 0 group by action" --json
+      interplay sql traces "select agent, name, count(*) as times from named_actions group by all" --json
+      interplay sql traces "select agent, metric, avg(value) from measurements group by all" --metrics hanabi/dominance
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
     """Folder of a trace set."""
     query: Annotated[str, tyro.conf.Positional]
     """A SELECT."""
-    json: bool = False
-    """Print one JSON object."""
+    metrics: tuple[str, ...] = ()
+    """Names of `interplay list metrics`, whose rows are the table `measurements`."""
+    options: tuple[str, ...] = ()
+    """Options of the metrics as name=value."""
 
     def run(self) -> None:
         """Run the query and print its rows."""
+        from interplay import api
         from interplay.traces import query
 
-        show(query(self.traces, self.query), json=self.json)
+        tables = {}
+        if self.metrics:
+            tables["measurements"] = api.measure(self.traces, self.metrics, progress=True, **options(self.options))
+        elif self.options:
+            raise InterplayError("--options are of metrics: name these with --metrics")
+        show(query(self.traces, self.query, tables), json=self.json)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.cli.commands.play import tell_fallbacks
-from interplay.cli.show import note, options, show
+from interplay.cli.show import PlayOptions, note, options, show
 from interplay.errors import InterplayError
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradeCommand:
+class GradeCommand(PlayOptions):
     """Grade an agent: it plays with every partner of a panel, in every seat. Prints a table and the report's path.
 
     Examples:
@@ -37,12 +37,6 @@ class GradeCommand:
     """Results depend on the seed and the teams alone."""
     out: Path | None = None
     """Folder for report and traces; by default a new one under out/."""
-    options: tuple[str, ...] = ()
-    """Options of the game as name=value."""
-    engine: str = "local"
-    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Grade the agent, print the tables, and say where the report is; 2 if a model could not be asked any more."""

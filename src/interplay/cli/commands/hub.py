@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.table import Table
 
 
@@ -52,7 +52,7 @@ class ListItems:
 
 
 @dataclass(frozen=True)
-class Get:
+class Get(JsonOption):
     """Bring trained agents and panels into the cache, and check them. What is on this machine already stays there.
 
     Examples:
@@ -64,8 +64,6 @@ class Get:
     """Agents (trained/GAME/NAME) and panels (GAME:NAME)."""
     source: str | None = None
     """A folder of the hub or its https address: manifest.json, agents/ and panels/ lie there."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Fetch what is named, and print where it is."""
@@ -76,7 +74,7 @@ class Get:
 
 
 @dataclass(frozen=True)
-class Add:
+class Add(JsonOption):
     """Copy an agent's file or a panel's folder of your own into the cache, under a name that all commands know.
 
     Examples:
@@ -92,8 +90,6 @@ class Add:
     """Under which licence it may be used, such as MIT."""
     made: str = ""
     """How it was made; by default what the files say of it."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Check and store files under a name."""
@@ -110,7 +106,7 @@ class Add:
 
 
 @dataclass(frozen=True)
-class Verify:
+class Verify(JsonOption):
     """Check size and sha256 of what is on this machine. Exit code 1 if something is damaged.
 
     Examples:
@@ -120,8 +116,6 @@ class Verify:
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """What to check; by default everything on this machine."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Check files against the manifest; exit with 1 if one differs."""

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import show
+from interplay.cli.show import JsonOption, show
 from interplay.table import Table
 
 
 @dataclass(frozen=True)
-class List:
+class List(JsonOption):
     """What there is: games, agents, metrics, panels.
 
     Examples:
@@ -22,8 +22,6 @@ class List:
 
     what: Annotated[Literal["all", "games", "agents", "metrics", "panels"], tyro.conf.Positional] = "all"
     """What to list."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the names of the chosen kinds."""

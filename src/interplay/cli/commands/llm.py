@@ -206,7 +206,7 @@ def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayCommand:
+class LLMPlayCommand:
     """Language models in any game, with whom you like: cached, within limits, resumed by the same command.
 
     A model is llm:provider/model, and options of its own may follow: llm:openai/gpt-4o?max_tokens=2048&memory=full. A

@@ -8,17 +8,19 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import JsonOption, note, options, show_wide
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(JsonOption):
     """Metrics of a trace set as one tidy table, a row per value.
 
     Examples:
       interplay measure traces --metrics score
       interplay measure traces --metrics score events --json
       interplay measure traces --metrics score --mean
+      interplay measure traces --metrics score hanabi/dominance --wide
+      interplay measure traces --metrics hanabi/pool --wide --out pool.csv
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
@@ -29,6 +31,8 @@ class Measure:
     """List what was counted, one row each, with its times (metrics that count moments)."""
     mean: bool = False
     """Average over the episodes of each team."""
+    wide: bool = False
+    """A row for each episode, seat, agent or pairing, with a column for each metric."""
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
     out: Path | None = None
@@ -37,8 +41,6 @@ class Measure:
     """The same, as it was called before."""
     engine: str = "local"
     """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Measure the traces and print the table."""
@@ -48,8 +50,10 @@ class Measure:
         table = api.measure(self.traces, self.metrics, engine=self.engine, progress=True, **metric_options)
         if self.mean and not self.detail:
             table = api.mean_over_episodes(table)
+        if self.wide:
+            table = api.wide(table)
         if self.csv:
             note("--csv is now --out, which also writes .json and .parquet")
         for path in filter(None, (self.out, self.csv)):
             table.write(path)
-        show(table, json=self.json)
+        show_wide(table, api.UNITS if self.wide else (), json=self.json)

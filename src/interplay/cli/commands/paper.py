@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from interplay.cli.show import show
+from interplay.cli.show import JsonOption, show
 from interplay.papers.index import PAPERS
 from interplay.table import Table
 
 
 @dataclass(frozen=True)
-class ListResults:
+class ListResults(JsonOption):
     """Tables and figures of the papers, each made by `interplay paper PAPER RESULT`, and what each needs.
 
     Examples:
       interplay paper list
       interplay paper list --json
     """
-
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print one row a table or figure."""

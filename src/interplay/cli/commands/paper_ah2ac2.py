@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 
 
@@ -18,7 +18,7 @@ def _players(players: int) -> None:
 
 
 @dataclass(frozen=True)
-class Table1:
+class Ah2ac2Table1(JsonOption):
     """Agents with hidden proxies: a challenge's leaderboard with the published values.
 
     Examples:
@@ -30,8 +30,6 @@ class Table1:
     """The challenge file, or the name of a challenge that comes with the package."""
     database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
     """Its database; by default NAME.db here."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the table."""
@@ -49,7 +47,7 @@ class Table1:
 
 
 @dataclass(frozen=True)
-class Table2:
+class Ah2ac2Table2(JsonOption):
     """Proxies and their clone with themselves, by their likeliest moves.
 
     Examples:
@@ -62,8 +60,6 @@ class Table2:
     """Games of each."""
     agents: tuple[str, ...] = ()
     """Others than the clone and the proxies that come with interplay."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the table."""
@@ -74,7 +70,7 @@ class Table2:
 
 
 @dataclass(frozen=True)
-class Table3:
+class Ah2ac2Table3(JsonOption):
     """Who foresees people: nats and accuracy per decision of rule bots, clones, proxies and trained agents.
 
     Works on any imported games. The clones that come with interplay learnt from the games of 2017; with --split 3 only
@@ -99,8 +95,6 @@ class Table3:
     """Who is asked; by default random, all rule bots and the trained agents on this machine."""
     games: int | None = None
     """At most so many games, drawn by a fixed seed."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the table."""
@@ -117,7 +111,7 @@ class Table3:
 
 
 @dataclass(frozen=True)
-class Table4:
+class Ah2ac2Table4(JsonOption):
     """How people and proxies behave: information per play and communicativeness.
 
     Examples:
@@ -134,8 +128,6 @@ class Table4:
     """Whose decisions count in them."""
     agents: tuple[str, ...] = ()
     """Others than the clone and the proxies that come with interplay."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the table."""

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 
 
@@ -45,7 +45,7 @@ class FootballResults:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FootballEngines:
+class FootballEngines(JsonOption):
     """Teams of football in the light engine and in the real one: goals, passes, assists, who helped whom.
 
     Agents that were trained in the light engine play in the real one without further training. A team is one agent in
@@ -66,8 +66,6 @@ class FootballEngines:
     """Steps of an episode in the real engine; by default 400."""
     seed: int = 0
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print a row for each team and engine."""
@@ -86,7 +84,7 @@ class FootballEngines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FootballTable:
+class FootballTable(JsonOption):
     """BR-Prox and goals of agents in the light football: in each seat, with every set of a panel's partners.
 
     Examples:
@@ -101,8 +99,6 @@ class FootballTable:
     """Episodes of each ego, set of partners and seat."""
     seed: int = 7
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print a row for each method."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 
 
 @dataclass(frozen=True)
-class _AgentTable:
+class _AgentTable(JsonOption):
     number: ClassVar[int]
     names: ClassVar[tuple[str, ...]]
 
@@ -20,8 +20,6 @@ class _AgentTable:
     """Episodes of each team and seating."""
     seed: int = 0
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play, count and print the table."""
@@ -114,7 +112,7 @@ class InterdependenceTable4:
 
 
 @dataclass(frozen=True)
-class InterdependenceCorrelations:
+class InterdependenceCorrelations(JsonOption):
     """Pearson's r of reward and constructive hand-overs, by kitchen and channel, beside the published r.
 
     Over episodes of trained agents with models of people (as in Table 3), and over games of people with people; with
@@ -131,26 +129,25 @@ class InterdependenceCorrelations:
     """Episodes of each team and seating of trained agents."""
     seed: int = 0
     """Seed of all chance."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Count and print the correlations."""
         from interplay.papers.interdependence import experiment
+        from interplay.papers.interdependence.tables import correlations
         from interplay.table import Table
         from interplay.traces import TraceSet
 
         if self.traces is not None:
-            show(experiment.correlations(experiment.people(TraceSet.open(self.traces))), json=self.json)
+            show(correlations(experiment.people(TraceSet.open(self.traces))), json=self.json)
             return
         agents = experiment.episodes_of(3, episodes=self.episodes, seed=self.seed)
         sources = {"agents with models of people": agents, "people with people": experiment.people()}
-        rows = [{"who": who, **row} for who, played in sources.items() for row in experiment.correlations(played)]
+        rows = [{"who": who, **row} for who, played in sources.items() for row in correlations(played)]
         show(Table.of(rows, "Reward against constructive hand-overs"), json=self.json)
 
 
 @dataclass(frozen=True)
-class InterdependenceFigure3:
+class InterdependenceFigure3(JsonOption):
     """Figure 3: agents that are paid for hand-overs, over the price, beside agents that are not.
 
     Trains what is missing in --runs (one folder a condition; a killed run goes on), then draws hand-overs and returns
@@ -180,8 +177,6 @@ class InterdependenceFigure3:
     """Train what is missing; else only draw what is there."""
     out: Path | None = None
     """Folder for the drawings."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Train, read the logs, print the table and draw the figure."""

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 
 Layouts = Annotated[tuple[str, ...], tyro.conf.Positional]
 
 
 @dataclass(frozen=True)
-class ZscFigure2:
+class _Result(JsonOption):
+    """A result that the function of its name in `papers.zsc.figures` makes from the options that were set."""
+
+    def run(self) -> None:
+        """Print the table."""
+        from interplay.papers.zsc import figures
+
+        options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "json"}
+        make = getattr(figures, type(self).__name__.removeprefix("Zsc").lower())
+        show(make(**{name: value for name, value in options.items() if value not in ((), None)}), json=self.json)
+
+
+@dataclass(frozen=True)
+class ZscFigure2(_Result):
     """Figure 2b: how diverse the best responses are to subsets selected by BR-Div and by P-Div, by size.
 
     Needs the candidates' behaviour, which comes with the shipped panels. The paper draws its values and prints none.
@@ -28,14 +41,6 @@ class ZscFigure2:
     """Layouts with a shipped panel."""
     seed: int = 0
     """Seed of the selections."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Select subsets of every size in both ways."""
-        from interplay.papers.zsc.figures import figure2
-
-        show(figure2(self.layouts, seed=self.seed), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class ZscFigure3:
 
 
 @dataclass(frozen=True)
-class ZscFigure4:
+class ZscFigure4(_Result):
     """Figure 4: BR-Prox of the methods in kitchens of one recipe, with 95 % intervals, published ranges beside.
 
     Intervals draw seeds and partners again. The scripted chef `greedy` is a row of every layout.
@@ -84,18 +89,10 @@ class ZscFigure4:
 
     layouts: Layouts = ()
     """Layouts; all of one recipe by default."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every layout and method."""
-        from interplay.papers.zsc.figures import ONE, figure4
-
-        show(figure4(self.layouts or ONE), json=self.json)
 
 
 @dataclass(frozen=True)
-class ZscFigure5:
+class ZscFigure5(_Result):
     """Figure 5: BR-Prox of the methods in kitchens of several recipes, with 95 % intervals, published ranges beside.
 
     Examples:
@@ -105,18 +102,10 @@ class ZscFigure5:
 
     layouts: Layouts = ()
     """Layouts; all of several recipes by default."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every layout and method."""
-        from interplay.papers.zsc.figures import SEVERAL, figure5
-
-        show(figure5(self.layouts or SEVERAL), json=self.json)
 
 
 @dataclass(frozen=True)
-class ZscFigure6:
+class ZscFigure6(_Result):
     """Figure 6: BR-Prox with expert and with moderate partners.
 
     The paper splits partners by the median of their self-play returns; partners with preferences mostly score nothing
@@ -129,19 +118,10 @@ class ZscFigure6:
 
     layouts: Layouts = ()
     """Layouts; all nine by default."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every layout and method."""
-        from interplay.papers.zsc.data import YARDSTICKS
-        from interplay.papers.zsc.figures import figure6
-
-        show(figure6(self.layouts or tuple(YARDSTICKS)), json=self.json)
 
 
 @dataclass(frozen=True)
-class ZscTable2:
+class ZscTable2(_Result):
     """Table 2: ranks of five methods by kinds of evaluation partners, and how they agree with people's ranks.
 
     People's ranks are the printed ones; nobody played with our agents.
@@ -151,18 +131,9 @@ class ZscTable2:
       interplay paper zsc table2 --json
     """
 
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print printed and own ranks by layout and kind of partner."""
-        from interplay.papers.zsc.figures import table2
-
-        show(table2(), json=self.json)
-
 
 @dataclass(frozen=True)
-class ZscTable3:
+class ZscTable3(_Result):
     """Table 3: BR-Prox in football, printed; and of a table of returns, if one is given.
 
     Examples:
@@ -172,18 +143,10 @@ class ZscTable3:
 
     table: Annotated[Path | None, tyro.conf.Positional] = None
     """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every method."""
-        from interplay.papers.zsc.figures import football_table
-
-        show(football_table(False, self.table), json=self.json)
 
 
 @dataclass(frozen=True)
-class ZscTable10:
+class ZscTable10(_Result):
     """Table 10: goals in football, printed; and of a table of returns, if one is given.
 
     Examples:
@@ -193,18 +156,10 @@ class ZscTable10:
 
     table: Annotated[Path | None, tyro.conf.Positional] = None
     """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every method."""
-        from interplay.papers.zsc.figures import football_table
-
-        show(football_table(True, self.table), json=self.json)
 
 
 @dataclass(frozen=True)
-class ZscTable9:
+class ZscTable9(_Result):
     """Table 9: in what share of layouts each method takes each rank, printed and ours.
 
     Examples:
@@ -212,18 +167,9 @@ class ZscTable9:
       interplay paper zsc table9 --json
     """
 
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print two rows for every method."""
-        from interplay.papers.zsc.figures import table9
-
-        show(table9(), json=self.json)
-
 
 @dataclass(frozen=True)
-class ZscTable11:
+class ZscTable11(_Result):
     """Table 11: E3T by its balance parameter, printed in football; ours where it was trained.
 
     Examples:
@@ -231,18 +177,9 @@ class ZscTable11:
       interplay paper zsc table11 --json
     """
 
-    json: bool = False
-    """Print one JSON object."""
-
-    def run(self) -> None:
-        """Print a row for every value of the parameter."""
-        from interplay.papers.zsc.figures import table11
-
-        show(table11(), json=self.json)
-
 
 @dataclass(frozen=True)
-class ZscConvert:
+class ZscConvert(JsonOption):
     """Result files of the ZSC-Eval repository as one table for `interplay brprox`, with the right best responses.
 
     Examples:
@@ -258,8 +195,6 @@ class ZscConvert:
     """Numbers of the candidates behind partners 1, 2, ...; by default the published selection of the layout."""
     out: Path = Path("br_prox.csv")
     """The table to write."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Write the table, and print BR-Prox of what is in it."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import JsonOption, note, options, show
 from interplay.errors import InterplayError
 
 
@@ -65,7 +65,7 @@ class Select:
 
 
 @dataclass(frozen=True)
-class Diversity:
+class Diversity(JsonOption):
     """BR-Div by size: the largest log determinant that sets of each size reach, and P-Div of the same sets.
 
     Examples:
@@ -83,8 +83,6 @@ class Diversity:
     """Candidates whose mean return is not above this are dropped first."""
     seed: int = 0
     """The same seed gives the same."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the diversity of sets of each size."""
@@ -103,7 +101,7 @@ class Diversity:
 
 
 @dataclass(frozen=True)
-class BuildCommand:
+class BuildCommand(JsonOption):
     """Make a panel of evaluation partners for a game: train, select, find best responses, measure.
 
     The panel goes to OUT/panel. The same command goes on where it was killed. A machine that has the packages of
@@ -144,8 +142,6 @@ class BuildCommand:
     """What the partners are: generated, human proxy, self-play, scripted."""
     set: tuple[str, ...] = ()
     """Other settings as place=value, such as training.envs=128."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Build the panel and print its partners."""
@@ -179,7 +175,7 @@ class BuildCommand:
 
 
 @dataclass(frozen=True)
-class Show:
+class Show(JsonOption):
     """A panel's partners, their best responses and what these are worth; and a page about how they behave.
 
     Examples:
@@ -191,8 +187,6 @@ class Show:
     """Folder of a panel, or a game with a shipped one (GAME or GAME:PANEL)."""
     out: Path | None = None
     """The page; by default in a new folder under out/."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the panel's partners and write its page."""
@@ -204,7 +198,7 @@ class Show:
 
 
 @dataclass(frozen=True)
-class PanelAudit:
+class PanelAudit(JsonOption):
     """Try every known agent with every partner of a panel: is any of them above a best response, beyond noise?
 
     Known are the agents that come with the package for the panel's game, its scripted ones, the panel's own partners
@@ -225,8 +219,6 @@ class PanelAudit:
     """Fresh episodes of those that did better in the trial, by which they are judged."""
     seed: int = 0
     """The same seed gives the same."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Audit the panel, print the cells that are exceeded, and return the exit code."""
@@ -249,7 +241,7 @@ class PanelAudit:
 
 
 @dataclass(frozen=True)
-class Baselines:
+class Baselines(JsonOption):
     """Measure known agents with a panel, and keep the table beside it: grades then say where an agent stands.
 
     Examples:
@@ -264,8 +256,6 @@ class Baselines:
     """Episodes for each partner and seat."""
     seed: int = 0
     """The same seed gives the same."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Measure the agents with the panel and print the table."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import PlayOptions, note, options, show
 from interplay.table import Table
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayCommand:
+class PlayCommand(PlayOptions):
     """Let agents play a game, one for each seat, and keep the traces.
 
     Examples:
@@ -34,12 +34,6 @@ class PlayCommand:
     """Results depend on the seed and the team alone."""
     out: Path | None = None
     """Folder for the traces; none are kept without it."""
-    options: tuple[str, ...] = ()
-    """Options of the game as name=value."""
-    engine: str = "local"
-    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Play the episodes and print the team's scores."""
@@ -58,7 +52,7 @@ class PlayCommand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossplay:
+class Crossplay(PlayOptions):
     """Every agent with every agent, in every seating, self-play included.
 
     Examples:
@@ -79,12 +73,6 @@ class Crossplay:
     """Folder for the traces; none are kept without it."""
     report: Path | None = None
     """Where to write an HTML report."""
-    options: tuple[str, ...] = ()
-    """Options of the game as name=value."""
-    engine: str = "local"
-    """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Play all teams and print their scores."""

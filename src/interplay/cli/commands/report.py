@@ -8,12 +8,12 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.table import Table
 
 
 @dataclass(frozen=True)
-class ReportCommand:
+class ReportCommand(JsonOption):
     """Write a report of a trace set: one HTML file with tables, heat map, intervals and replays.
 
     Examples:
@@ -34,8 +34,6 @@ class ReportCommand:
     """Write a folder with the report, its figures as SVG and its tables as CSV and JSON."""
     seed: int = 0
     """Seed of the bootstrap."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Write the report and say where it is."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from interplay.cli.bundled_examples import ExampleCommand
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
 from interplay.server.serve import Listen
@@ -116,7 +116,7 @@ class StudyServe(Listen):
 
 
 @dataclass(frozen=True)
-class Simulate:
+class Simulate(JsonOption):
     """Send simulated people through a study, by the same HTTP and sockets as real ones: bots play, a model answers.
 
     Examples:
@@ -135,8 +135,6 @@ class Simulate:
     """Decides what the stand-ins do and answer."""
     out: Path | None = None
     """A folder for the database and the traces; by default nothing is kept."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Send the simulated people through the study and print what each did."""
@@ -212,7 +210,7 @@ class StudyExample(ExampleCommand):
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(JsonOption):
     """All that pages, boards and errors say to participants, as `words:` of a study file, to be translated there.
 
     Examples:
@@ -224,8 +222,6 @@ class Words:
     """The language, such as de; what we have in it is filled in, the rest is English."""
     of: Literal["frame", "kitchen", "all"] = "frame"
     """The frame of every study; what the kitchen of language models says; or both."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the phrases in this language."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.safe_files import read_text
 from interplay.table import Table
@@ -39,7 +39,7 @@ def _open_database(address: str) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class StudyExport:
+class StudyExport(JsonOption):
     """Write everything of a study into a folder.
 
     It holds participants, answers, games, flags and events as tables, the games as a trace set, and the study file.
@@ -63,8 +63,6 @@ class StudyExport:
     """Which study, where the database holds several."""
     participant: str | None = None
     """Only this one."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Write the folder, note it in the audit log, and print the numbers of rows."""
@@ -127,7 +125,7 @@ class Participants:
 
 
 @dataclass(frozen=True)
-class Payments:
+class Payments(JsonOption):
     """Who is owed what; with --ids, the lines for a recruiter's bulk payment.
 
     The lines are made of the recruiter's own list: recruiters' ids are not stored, so that only whoever brings them can
@@ -151,8 +149,6 @@ class Payments:
     """Take such notes back."""
     study: str | None = None
     """Which study, where the database holds several."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Mark what is named as paid or unpaid, then print the payments or the bulk lines."""
@@ -185,7 +181,7 @@ class Payments:
 
 
 @dataclass(frozen=True)
-class Settle:
+class Settle(JsonOption):
     """Approve and pay participants at Prolific by its API. Without --approve and --bonus, only say what would be done.
 
     The token is read from the environment variable PROLIFIC_TOKEN. Who finished is approved; the bonus is what the
@@ -210,8 +206,6 @@ class Settle:
     """Where the API is."""
     study: str | None = None
     """Which study, where the database holds several."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Ask for the submissions, plan, carry out what was asked for, and print the plan."""
@@ -235,7 +229,7 @@ class Settle:
 
 
 @dataclass(frozen=True)
-class Erase:
+class Erase(JsonOption):
     """Forget a participant for good.
 
     Recruiter's id, consent, answers and visits are erased, and the games too unless they are kept without the person.
@@ -256,8 +250,6 @@ class Erase:
     """Do not ask."""
     study: str | None = None
     """Which study, where the database holds several."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Ask, erase the participant, and print what was erased."""
@@ -291,7 +283,7 @@ def _confirm(participant: str, games: str) -> None:
 
 
 @dataclass(frozen=True)
-class Researcher:
+class Researcher(JsonOption):
     """Who may look into a study.
 
     `add` and `invite` print a link that is good once, within a week, for choosing a password; with --ask the password
@@ -316,8 +308,6 @@ class Researcher:
     """Type a password here."""
     url: str = "http://127.0.0.1:8000"
     """Where the study is served, for the link."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Add, invite, disable or list researchers."""
@@ -360,7 +350,7 @@ def _new_password() -> str:
 
 
 @dataclass(frozen=True)
-class StudyAudit:
+class StudyAudit(JsonOption):
     """The audit log: who did what, when. Newest first.
 
     Examples:
@@ -373,8 +363,6 @@ class StudyAudit:
     """Only this action, such as erase, export, paid, login."""
     most: int = 1000
     """So many lines at most."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the audit log."""

@@ -9,13 +9,13 @@ from typing import Annotated
 import tyro
 
 from interplay.cli.commands.study_admin import BY, _open_database
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.table import Table
 
 
 @dataclass(frozen=True)
-class Backup:
+class Backup(JsonOption):
     """Write all of a study's database into one file, while the study runs.
 
     The file holds what participants said and the server's secrets: only you can read it, and it is yours to guard.
@@ -29,8 +29,6 @@ class Backup:
     """The study's database: a path (SQLite) or postgresql://..."""
     out: Path
     """A new file."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Write the file and print its size."""
@@ -115,7 +113,7 @@ def _set_closed(address: str, study: str | None, value: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Readmit:
+class Readmit(JsonOption):
     """Let a participant come back who was dropped, screened out, stopped, or lost their browser.
 
     Prints a link that opens their place in the study once, within a week, in any browser.
@@ -132,8 +130,6 @@ class Readmit:
     """Where the study is served, with its prefix, for the link."""
     study: str | None = None
     """Which study, where the database holds several."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Readmit the participant and print the link."""

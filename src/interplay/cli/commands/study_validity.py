@@ -8,11 +8,11 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 
 
 @dataclass(frozen=True)
-class StudyValidity:
+class StudyValidity(JsonOption):
     """What interdependence says of people's ratings and of later scores, beyond the score.
 
     Partial correlations within people, given the score, with intervals that draw people whole. From a study's database
@@ -40,8 +40,6 @@ class StudyValidity:
     """Also write the row of each game to this CSV file."""
     seed: int = 0
     """Seed of the bootstrap."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Count, correlate and print."""

@@ -150,7 +150,6 @@ def _meaning(level: int, entry: str) -> tuple[str, str]:
 
 
 DISHES = _listed()
-LEVELS = tuple(HORIZONS)
 
 
 def dish(name: str) -> Dish:

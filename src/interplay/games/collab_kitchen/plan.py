@@ -31,7 +31,7 @@ FEW_POSES = 2048
 EXACT_LIMIT = 150_000  # joint poses
 
 
-class Planned(NamedTuple):
+class PlannedSubtask(NamedTuple):
     """A macro action of a plan, carried out by `next_primitive(game, state, seat, macro, at)`.
 
     `after` is the (seat, index in that seat's queue) of what another cook has to do there before.
@@ -43,10 +43,10 @@ class Planned(NamedTuple):
     after: tuple[int, int] | None
 
 
-class TeamPlan(NamedTuple):
+class KitchenTeamPlan(NamedTuple):
     """A plan for all seats: in macro actions, a queue for each, and in primitive steps."""
 
-    queues: tuple[tuple[Planned, ...], ...]  # by seat
+    queues: tuple[tuple[PlannedSubtask, ...], ...]  # by seat
     actions: Int[np.ndarray, "step seat"]
     lower: int  # no plan is shorter
 
@@ -56,7 +56,7 @@ class TeamPlan(NamedTuple):
         return len(self.actions) == self.lower
 
 
-def plan_team(game: Kitchen, state: KitchenState, seats: tuple[int, ...] | None = None) -> TeamPlan:
+def plan_team(game: Kitchen, state: KitchenState, seats: tuple[int, ...] | None = None) -> KitchenTeamPlan:
     """Return a plan from here to the delivered dish.
 
     Args:
@@ -78,7 +78,7 @@ def plan_team(game: Kitchen, state: KitchenState, seats: tuple[int, ...] | None 
             f"{game.id}: no plan of {who} to {game.dish.name!r} from step {state.time} on; something may be out of "
             "reach, or somebody stands in the way"
         )
-    return TeamPlan(_queues(game, state, plan.actions), plan.actions, plan.lower or 0)
+    return KitchenTeamPlan(_queues(game, state, plan.actions), plan.actions, plan.lower or 0)
 
 
 @functools.lru_cache(maxsize=512)
@@ -135,15 +135,15 @@ def _renamed(actions: np.ndarray | None, of: Dish, to: Dish) -> np.ndarray | Non
     return np.vectorize(lambda a: number.get(a, a), otypes=[np.int32])(actions)
 
 
-def _queues(game: Kitchen, state: KitchenState, actions: np.ndarray) -> tuple[tuple[Planned, ...], ...]:
-    queues: list[list[Planned]] = [[] for _ in game.roles]
+def _queues(game: Kitchen, state: KitchenState, actions: np.ndarray) -> tuple[tuple[PlannedSubtask, ...], ...]:
+    queues: list[list[PlannedSubtask]] = [[] for _ in game.roles]
     last: dict[Station, tuple[int, int]] = {}
     for t, joint in enumerate(actions):
         state, completed = rules.advance(game.rules, state, tuple(int(a) for a in joint))
         for act in completed:
             before = last.get(act.station)
             waits = before is not None and before[0] != act.seat
-            queues[act.seat].append(Planned(macro_of(act), act.station, t, before if waits else None))
+            queues[act.seat].append(PlannedSubtask(macro_of(act), act.station, t, before if waits else None))
             if act.station.letter not in "IDS":
                 last[act.station] = (act.seat, len(queues[act.seat]) - 1)
     return tuple(tuple(queue) for queue in queues)
@@ -163,14 +163,14 @@ class Follower:
     that it has to wait for.
     """
 
-    def __init__(self, game: Kitchen, plan: TeamPlan, state: KitchenState):
+    def __init__(self, game: Kitchen, plan: KitchenTeamPlan, state: KitchenState):
         self.game, self.plan, self.begun = game, plan, state.time
         self.done = [0] * game.num_seats  # how much of its queue each seat has done
         self.expected = [state]
         for joint in plan.actions[:-1]:
             self.expected.append(rules.advance(game.rules, self.expected[-1], tuple(map(int, joint)))[0])
 
-    def current(self, seat: int) -> Planned | None:
+    def current(self, seat: int) -> PlannedSubtask | None:
         """Return what a seat is about to do; None: nothing any more."""
         queue = self.plan.queues[seat]
         return queue[self.done[seat]] if self.done[seat] < len(queue) else None

@@ -63,7 +63,7 @@ class RealFootball:
 
     def __init__(self, horizon: int = HORIZONS[REAL], options: Mapping[str, Any] | None = None):
         self.id, self.horizon, self.options = f"football/{REAL}", horizon, dict(options or {})
-        self._engine: Engine | None = None
+        self._engine: FootballEngine | None = None
 
     def init(self, key: Any, **start: Any) -> RealState:
         """Reset the engine with a seed drawn from the key, or with `start["seed"]`.
@@ -121,10 +121,10 @@ class RealFootball:
 
     def _reset(self, seed: int) -> Pitch:
         if self._engine is None:
-            self._engine = Engine(self.horizon)
+            self._engine = FootballEngine(self.horizon)
         return self._engine.reset(seed)
 
-    def _engine_at(self, state: RealState) -> Engine:
+    def _engine_at(self, state: RealState) -> FootballEngine:
         """Return the engine in this state: as it stands, or reset with the actions played again."""
         time, seed = int(state.pitch.time), int(state.seed)
         engine, past = self._engine, state.played[:time]
@@ -179,7 +179,7 @@ class RealFootball:
         return draw.scene(state.pitch, self.horizon, seat)
 
 
-class Engine:
+class FootballEngine:
     """One engine of gfootball, stepped in place. Its wrappers are not used: they need gym and copy observations."""
 
     def __init__(self, horizon: int):

@@ -6,6 +6,7 @@ The vectors are nearly all bits, so each is first assembled as bits of a few wor
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import jax
@@ -193,7 +194,7 @@ def _spread(fields: list[Bits]) -> UInt32[Array, "*batch size"]:
 
 
 @record
-class HanabiView:
+class HanabiObservation:
     """What a seat may see, as cards. The observer's own cards are HIDDEN; the rest is public."""
 
     seat: Int[Array, ""]
@@ -210,24 +211,30 @@ class HanabiView:
     last: LastMove
 
 
-def seen(rules: HanabiRules, state: HanabiState) -> HanabiView:
+def open_table(rules: HanabiRules, state: HanabiState, seat: Int[Array, ""]) -> HanabiObservation:
+    """Return the record of a seat with all cards face up."""
+    return HanabiObservation(
+        seat=seat,
+        time=state.time,
+        hands=state.hands,
+        possible=state.possible,
+        told_colours=state.told_colours,
+        told_ranks=state.told_ranks,
+        fireworks=state.fireworks,
+        discards=state.discards,
+        tokens=state.tokens,
+        lives=state.lives,
+        deck=rules.deck_size - state.dealt,
+        last=state.last,
+    )
+
+
+def seen(rules: HanabiRules, state: HanabiState) -> HanabiObservation:
     """Return every seat's record, [seat, ...]."""
 
     def view(seat):
         own = (jnp.arange(rules.players) == seat)[:, None]
-        return HanabiView(
-            seat=seat,
-            time=state.time,
-            hands=jnp.where(own & (state.hands != NO_CARD), jnp.int8(HIDDEN), state.hands),
-            possible=state.possible,
-            told_colours=state.told_colours,
-            told_ranks=state.told_ranks,
-            fireworks=state.fireworks,
-            discards=state.discards,
-            tokens=state.tokens,
-            lives=state.lives,
-            deck=rules.deck_size - state.dealt,
-            last=state.last,
-        )
+        hands = jnp.where(own & (state.hands != NO_CARD), jnp.int8(HIDDEN), state.hands)
+        return dataclasses.replace(open_table(rules, state, seat), hands=hands)
 
     return jax.vmap(view)(jnp.arange(rules.players, dtype=jnp.int32))

@@ -47,7 +47,6 @@ from interplay.games.overcooked.static_tables import StaticTables
 from interplay.games.records import record
 
 CHANNELS = ("counters", "pots")
-TEAMING_WEIGHT = 0.3  # alpha of r_task + alpha * r_teaming
 
 # An item: bit s: seat s held it; 4-6: the last holder + 1; 8-19: three bits a seat, from whom it had the item + 1.
 _LAST, _FROM, _SEAT = 4, 8, 7
@@ -120,7 +119,7 @@ def teaming_reward(
 ) -> Float[Array, " seat"]:
     """Return one point to the giver and one to the receiver of each hand-over.
 
-    The training reward of the paper is r_task + TEAMING_WEIGHT * r_teaming.
+    The training reward of the paper is r_task + 0.3 * r_teaming.
 
     Args:
         before: The record before the step.

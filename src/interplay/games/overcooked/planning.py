@@ -25,7 +25,7 @@ from interplay.games.overcooked.state import (
     STAY,
     TOMATOES,
 )
-from interplay.games.planning_task import Operator, PlanAction, PlanningTask, write_task
+from interplay.games.planning_task import PlanAction, PlanningOperator, PlanningTask, write_task
 
 KINDS = {COUNTER: "counter", POT: "pot", ONIONS: "onions", TOMATOES: "tomatoes", DISHES: "dishes", SERVING: "serving"}
 GIVEN = {ONIONS: "onion", TOMATOES: "tomato", DISHES: "dish"}
@@ -60,62 +60,62 @@ PREDICATES = (
 _FACE = "(at ?c ?f) (facing ?c ?w) (next ?f ?w ?s)"
 _WHO = "?c - chef ?f - floor ?w - way"
 OPERATORS = (
-    Operator(
+    PlanningOperator(
         "walk",
         "?c - chef ?f - floor ?to - floor ?w - way ?old - way",
         "(at ?c ?f) (facing ?c ?old) (next ?f ?w ?to) (clear ?to)",
         "(not (at ?c ?f)) (at ?c ?to) (clear ?f) (not (clear ?to)) (not (facing ?c ?old)) (facing ?c ?w)",
     ),
-    Operator(
+    PlanningOperator(
         "turn",
         "?c - chef ?f - floor ?s - station ?w - way ?old - way",
         "(at ?c ?f) (facing ?c ?old) (next ?f ?w ?s)",
         "(not (facing ?c ?old)) (facing ?c ?w)",
     ),
-    Operator(
+    PlanningOperator(
         "fetch",
         f"{_WHO} ?s - dispenser ?t - thing",
         f"{_FACE} (free ?c) (gives ?s ?t)",
         "(holding ?c ?t) (not (free ?c))",
     ),
-    Operator(
+    PlanningOperator(
         "put-down",
         f"{_WHO} ?s - counter ?t - thing",
         f"{_FACE} (holding ?c ?t) (clear ?s)",
         "(on ?t ?s) (free ?c) (not (holding ?c ?t)) (not (clear ?s))",
     ),
-    Operator(
+    PlanningOperator(
         "pick-up",
         f"{_WHO} ?s - counter ?t - thing",
         f"{_FACE} (on ?t ?s) (free ?c)",
         "(holding ?c ?t) (clear ?s) (not (on ?t ?s)) (not (free ?c))",
     ),
-    Operator(
+    PlanningOperator(
         "pot",
         f"{_WHO} ?s - pot ?t - thing ?r - recipe ?more - recipe",
         f"{_FACE} (holding ?c ?t) (open ?s) (contains ?s ?r) (grows ?r ?t ?more) (room-in ?more)",
         "(contains ?s ?more) (not (contains ?s ?r)) (free ?c) (not (holding ?c ?t))",
     ),
-    Operator(
+    PlanningOperator(
         "pot-last",
         f"{_WHO} ?s - pot ?t - thing ?r - recipe ?more - recipe",
         f"{_FACE} (holding ?c ?t) (open ?s) (contains ?s ?r) (grows ?r ?t ?more) (fills ?more)",
         "(contains ?s ?more) (not (contains ?s ?r)) (free ?c) (not (holding ?c ?t)) (cooking ?s) (not (open ?s))",
     ),
-    Operator(
+    PlanningOperator(
         "cook",
         f"{_WHO} ?s - pot ?r - recipe ?t - thing",
         f"{_FACE} (free ?c) (open ?s) (contains ?s ?r) (soup-of ?t ?r)",
         "(cooking ?s) (not (open ?s))",
     ),
-    Operator(
+    PlanningOperator(
         "plate",
         f"{_WHO} ?s - pot ?t - thing ?r - recipe ?soup - thing ?none - recipe",
         f"{_FACE} (holding ?c ?t) (dish ?t) (cooking ?s) (contains ?s ?r) (soup-of ?soup ?r) (empty ?none)",
         "(holding ?c ?soup) (not (holding ?c ?t)) (not (cooking ?s)) (open ?s) "
         "(contains ?s ?none) (not (contains ?s ?r))",
     ),
-    Operator(
+    PlanningOperator(
         "serve",
         f"{_WHO} ?s - serving ?t - thing ?r - recipe",
         f"{_FACE} (holding ?c ?t) (soup-of ?t ?r) (ordered ?r)",

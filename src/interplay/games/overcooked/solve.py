@@ -70,13 +70,13 @@ class OvercookedSolver:
         if missing:
             return SearchResult(actions=None, lower=None, why=missing)
         joint = np.array(list(itertools.product(range(6), repeat=self.game.num_seats)), np.int32)
-        space = _Space(self.game, start, joint, [], counters=True)
+        space = _OvercookedSpace(self.game, start, joint, [], counters=True)
         return space.solve(self.limit)
 
     def _solo(self, start: OvercookedState, seat: int, others: list[int]) -> SearchResult:
         joint = np.full((6, start.cell.shape[0]), STAY, np.int32)
         joint[:, seat] = range(6)
-        return _Space(self.game, start, joint, others, counters=False, movers=(seat,)).solve(self.limit)
+        return _OvercookedSpace(self.game, start, joint, others, counters=False, movers=(seat,)).solve(self.limit)
 
     def _missing(self, starts: list[int], blocked: list[int], hand_over: bool = False) -> str:
         """Return what keeps these chefs from any soup, in words; nothing if they can reach all it takes.
@@ -115,7 +115,7 @@ def _beside(layout: Any, starts: list[int], blocked: list[int]) -> set[int]:
     return beside(walled, starts) - set(blocked)
 
 
-class _Space:
+class _OvercookedSpace:
     """States as rows of bytes, and their successors under the given joint actions."""
 
     def __init__(

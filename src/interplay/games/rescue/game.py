@@ -59,7 +59,7 @@ class Rescue:
         }
 
     def init(self, key: PRNGKeyArray, **start: Any) -> RescueState:
-        """Draw the house of this key; `start` fixes any part of what the key decides (see `generators.Start`).
+        """Draw the house of this key; `start` fixes any part of what the key decides (see `generators.HouseStart`).
 
         Raises:
             UnknownName: A start value is not known.
@@ -87,7 +87,7 @@ class Rescue:
 
     def start(self, state: RescueState) -> dict[str, Any]:
         """Return all that the key decided."""
-        return {field.name: getattr(state, field.name) for field in fields(generators.Start)}
+        return {field.name: getattr(state, field.name) for field in fields(generators.HouseStart)}
 
     @compiled()
     def step(

@@ -17,7 +17,7 @@ from interplay.games.rescue.state import DANGER, DOOR, EXTINGUISHER, FIREFIGHTER
 
 
 @record
-class Start:
+class HouseStart:
     """All that the key decides before the first step."""
 
     cell: Int[Array, " seat"]
@@ -46,11 +46,11 @@ class DrawnHouse:
         self.tool_kinds = tuple(kind for kind, _ in house.tools)
         self.num_victims = len(house.victims) + hidden
 
-    def draw(self, key: PRNGKeyArray) -> Start:
+    def draw(self, key: PRNGKeyArray) -> HouseStart:
         """Place the hidden victims."""
         house = self.house
         chosen = jnp.sort(jax.random.permutation(key, jnp.array(house.places, jnp.int32))[: self.hidden])
-        return Start(
+        return HouseStart(
             cell=jnp.array([cell for _, cell in house.starts], jnp.int32),
             facing=jnp.zeros(len(self.roles), jnp.int32),
             terrain=jnp.array(house.terrain, jnp.int32),
@@ -151,7 +151,7 @@ class Generated:
                     doors.append([(across * side + k) * height + (down + 1) * side for k in middle])
         return np.array(doors, np.int32)
 
-    def draw(self, key: PRNGKeyArray) -> Start:
+    def draw(self, key: PRNGKeyArray) -> HouseStart:
         """Generate a house."""
         spec, rooms = self.spec, self.spec.across * self.spec.down
         keys = jax.random.split(key, 9)
@@ -172,7 +172,7 @@ class Generated:
         )
         terrain = jnp.where(dangerous & (jnp.array(self._bare) == FLOOR), DANGER, self._bare).at[doors].set(DOOR)
         blocked = jax.random.permutation(keys[7], doors)[: spec.debris]
-        return Start(
+        return HouseStart(
             cell=jax.random.permutation(keys[8], jnp.array(self._first))[: len(self.roles)],
             facing=jnp.zeros(len(self.roles), jnp.int32),
             terrain=terrain.astype(jnp.int32),

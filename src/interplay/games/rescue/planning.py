@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from interplay.games.planning_task import Operator, PlanAction, PlanningTask, write_task
+from interplay.games.planning_task import PlanAction, PlanningOperator, PlanningTask, write_task
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import (
     ACTIONS,
@@ -58,50 +58,50 @@ _WHO = "?a - agent ?c - cell ?w - way ?to - cell"
 _FACE = "(at ?a ?c) (facing ?a ?w) (next ?c ?w ?to) (able ?a ?c)"
 _MOVE = "?a - agent ?c - cell ?w - way ?to - cell ?old - way"
 OPERATORS = (
-    Operator(
+    PlanningOperator(
         "walk",
         _MOVE,
         "(at ?a ?c) (facing ?a ?old) (next ?c ?w ?to) (clear ?to)",
         "(not (at ?a ?c)) (at ?a ?to) (clear ?c) (not (not-clear ?c)) (not (clear ?to)) (not-clear ?to) "
         "(not (facing ?a ?old)) (facing ?a ?w)",
     ),
-    Operator(
+    PlanningOperator(
         "turn",
         _MOVE,
         "(at ?a ?c) (facing ?a ?old) (next ?c ?w ?to) (not-clear ?to)",
         "(not (facing ?a ?old)) (facing ?a ?w)",
     ),
-    Operator(
+    PlanningOperator(
         "discover",
         f"{_WHO} ?v - victim",
         f"{_FACE} (victim-at ?v ?to) (hidden ?v)",
         "(known ?v) (not (hidden ?v))",
     ),
-    Operator(
+    PlanningOperator(
         "take",
         f"{_WHO} ?t - tool",
         f"{_FACE} (lies ?t ?to) (free ?a)",
         "(has ?a ?t) (not (free ?a)) (not (lies ?t ?to)) (clear ?to) (not (not-clear ?to))",
     ),
-    Operator(
+    PlanningOperator(
         "put",
         f"{_WHO} ?t - tool",
         f"{_FACE} (has ?a ?t) (clear ?to)",
         "(lies ?t ?to) (free ?a) (not (has ?a ?t)) (not (clear ?to)) (not-clear ?to)",
     ),
-    Operator(
+    PlanningOperator(
         "hand-over",
         f"{_WHO} ?t - tool ?b - agent",
         f"{_FACE} (has ?a ?t) (at ?b ?to) (free ?b)",
         "(has ?b ?t) (free ?a) (not (has ?a ?t)) (not (free ?b))",
     ),
-    Operator(
+    PlanningOperator(
         "clear-debris",
         _WHO,
         f"{_FACE} (firefighter ?a) (debris ?to)",
         "(clear ?to) (not (debris ?to)) (not (not-clear ?to))",
     ),
-    Operator(
+    PlanningOperator(
         "extinguish",
         f"{_WHO} ?t - extinguisher",
         f"{_FACE} (firefighter ?a) (has ?a ?t) (burning ?to)",
@@ -163,7 +163,7 @@ class RescuePlanningModel:
         calm = int(state.terrain[cell]) != DANGER
         return facts + [f"(able {self.agents[s]} {name})" for s in seats if calm or self.rules.roles[s] == POLICE]
 
-    def _treatments(self) -> list[Operator]:
+    def _treatments(self) -> list[PlanningOperator]:
         """Return one action for each victim, tool and whether its room burns."""
         state, room = self.state, self.rules.room
         operators = []
@@ -174,13 +174,13 @@ class RescuePlanningModel:
                 parameters = _WHO + (" ?t - kit" if words == "kit" else "")
                 needs = f"{_FACE} (nurse ?a) (victim-at victim_{victim} ?to) (known victim_{victim}) {hand}"
                 name = f"treat-{words}-{victim}"
-                operators.append(Operator(name, parameters, f"{needs} {calm}", "(rescued)", WORK // speed))
+                operators.append(PlanningOperator(name, parameters, f"{needs} {calm}", "(rescued)", WORK // speed))
                 if len(fires):
                     slow = WORK // (speed // FIRE_FACTOR)
-                    operators.append(Operator(f"{name}-burning", parameters, needs, "(rescued)", slow))
+                    operators.append(PlanningOperator(f"{name}-burning", parameters, needs, "(rescued)", slow))
         return operators
 
-    def _guards(self, seats: Sequence[int]) -> list[Operator]:
+    def _guards(self, seats: Sequence[int]) -> list[PlanningOperator]:
         """Return an action of the police for each agent that can be guarded; an officer guards one at a time."""
         danger = [self._name(c) for c in np.flatnonzero(np.asarray(self.state.terrain) == DANGER)]
         officers = [s for s in seats if self.rules.roles[s] == POLICE]
@@ -192,7 +192,7 @@ class RescuePlanningModel:
             gains = " ".join(f"(able {self.agents[seat]} {cell})" for cell in danger)
             losses = " ".join(f"(not (able {self.agents[s]} {cell}))" for s in others if s != seat for cell in danger)
             needs = f"{_FACE} (police ?a) (at {self.agents[seat]} ?to)"
-            operators.append(Operator(f"guard-{seat}", _WHO, needs, f"{gains} {losses}"))
+            operators.append(PlanningOperator(f"guard-{seat}", _WHO, needs, f"{gains} {losses}"))
         return operators
 
     def _name(self, cell: Any) -> str:

@@ -19,7 +19,7 @@ from jaxtyping import PRNGKeyArray
 from interplay.errors import InterplayError
 from interplay.games.rescue import rules
 from interplay.games.rescue.game import Rescue
-from interplay.games.rescue.generators import Plan, Start
+from interplay.games.rescue.generators import HouseStart, Plan
 from interplay.games.rescue.relaxed import RelaxedRescue
 from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, WALL, WORK, RescueState
 from interplay.games.search import NEVER, Children, RowHash, SearchResult, search
@@ -44,7 +44,7 @@ class OnlySeat:
         """The role of the agent."""
         return (self.whole.roles[self.seat],)
 
-    def draw(self, key: PRNGKeyArray) -> Start:
+    def draw(self, key: PRNGKeyArray) -> HouseStart:
         """Draw the house with this agent's start only."""
         start, mine = self.whole.draw(key), slice(self.seat, self.seat + 1)
         return replace(start, cell=start.cell[mine], facing=start.facing[mine])
@@ -94,7 +94,7 @@ class RescueSolver:
         seats = self.game.num_seats
         joint = np.array(list(itertools.product(range(len(ACTIONS)), repeat=seats)), np.int32)
         relaxed = RelaxedRescue(self.game.rules, self.state, tuple(range(seats)))
-        space = _Space(self.game.rules, self.state, joint, relaxed, self.victims)
+        space = _RescueSpace(self.game.rules, self.state, joint, relaxed, self.victims)
         if space.first >= NEVER:
             return SearchResult(
                 actions=None, lower=None, why=f"nobody can bring a nurse to a victim: {self._team_lacks()}"
@@ -112,7 +112,7 @@ class RescueSolver:
         joint = np.full((len(ACTIONS), game.num_seats), STAY, np.int32)
         joint[:, seat] = range(len(ACTIONS))
         relaxed = RelaxedRescue(game.rules, start, (seat,), idle)
-        space = _Space(game.rules, start, joint, relaxed, self.victims)
+        space = _RescueSpace(game.rules, start, joint, relaxed, self.victims)
         if space.first >= NEVER:
             return SearchResult(actions=None, lower=None, why=self._kept_by(game, start, seat, idle))
         return space.solve(self.effort, game.horizon)
@@ -140,7 +140,7 @@ class RescueSolver:
         return " or ".join(lack for lack in (fire, danger) if lack) or "walls and hazards block every way"
 
 
-class _Space:
+class _RescueSpace:
     """States as rows of bytes, and their successors under the given joint actions."""
 
     def __init__(

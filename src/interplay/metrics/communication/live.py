@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from interplay.agents.dialogue import Message
+from interplay.agents.dialogue import DialogueMessage
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution
 from interplay.metrics.communication.clauses import Names
@@ -41,7 +41,9 @@ class ReadRequest(NamedTuple):
         return asked in NamedThing.of(execution.object).bases
 
 
-def read_requests(game: Kitchen, messages: Sequence[Message], executions: Sequence[Execution]) -> list[ReadRequest]:
+def read_requests(
+    game: Kitchen, messages: Sequence[DialogueMessage], executions: Sequence[Execution]
+) -> list[ReadRequest]:
     """Return the requests of all messages so far, explicit ones and those in plain English, in their order.
 
     The recipe is not looked at: whoever does not know it may ask what was asked of whom.

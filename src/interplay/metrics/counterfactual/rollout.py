@@ -18,16 +18,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.records import record
 from interplay.rollout.episode import Episode
-from interplay.rollout.seat import (
-    START,
-    StaticPolicy,
-    bound,
-    chance_key,
-    episode_keys,
-    policy_start,
-    policy_turn,
-    seat_key,
-)
+from interplay.rollout.seat import START, StaticPolicy, bound, chance_key, episode_keys, policy_start, seat_turn
 from interplay.rollout.teams import Team
 
 ROWS = 64  # continuations of different moments that are played at once, so that one program serves any number
@@ -146,9 +137,7 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
         """Everybody's choice, on turn or off; the new memories; who is to move."""
         legal, turn, chosen, new_memories = game.legal(state), game.to_move(state), [], []
         for seat, (arrays, static, memory) in enumerate(zip(policies, statics, memories, strict=True)):
-            policy = eqx.combine(arrays, static.policy)
-            seen = tree_map(lambda x, s=seat: x[s], game.observe(state, policy.encoding))
-            done = policy_turn(policy, memory, seen, legal[seat], seat_key(key, t, seat))
+            done = seat_turn(game, eqx.combine(arrays, static.policy), memory, state, seat, key, t)
             chosen.append(done.action)
             new_memories.append(done.memory)
         return jnp.where(turn, jnp.stack(chosen), jnp.argmax(legal, axis=-1)), tuple(new_memories), turn

@@ -26,11 +26,11 @@ def clone_of(results: StageResults, players: int) -> str | None:
 
 def distance(results: StageResults, players: int) -> dict[float, float]:
     """λ -> KL(clone || policy) in nats a decision, over the end of training."""
-    told = results.stages.get(f"hdr_{players}p")
-    if told is None:
+    record = results.stages.get(f"hdr_{players}p")
+    if record is None:
         return {}
-    hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
-    lines = [line["anchor_kls"] for line in told["curve"][-LINES:] if line.get("anchor_kls")]
+    hold = record["config"]["algorithm"]["options"].get("hold", [0.25])
+    lines = [line["anchor_kls"] for line in record["curve"][-LINES:] if line.get("anchor_kls")]
     if not lines:
         return {}
     ends = np.mean(lines, axis=0)
@@ -39,12 +39,12 @@ def distance(results: StageResults, players: int) -> dict[float, float]:
 
 def ablation(results: StageResults, players: int) -> list[str]:
     """Return HDR-IPPO by the weight of its clone, beside the paper."""
-    held = results.evaluation.get(players, {})
+    evaluation = results.evaluation.get(players, {})
     names, clone = held_near(results, players), clone_of(results, players)
     if not names:
         return []
-    told = results.stages.get(f"hdr_{players}p")
-    length = f"{steps(trained_steps(told))} steps each" if told else "steps unknown"
+    record = results.stages.get(f"hdr_{players}p")
+    length = f"{steps(trained_steps(record))} steps each" if record else "steps unknown"
     people = "people" if players == 2 else "the H-Group bots (none of three people are here)"
     theirs = (
         f"Published rows (a clone of 101,096 games, {steps(ABLATION_STEPS)} steps) stand in round brackets; "
@@ -54,8 +54,8 @@ def ablation(results: StageResults, players: int) -> list[str]:
     )
     about = f"{length}, begun with the clone {clone or 'of its run'}, all in one compiled program. {theirs}"
     lines = [f"## HDR-IPPO by the weight of its clone, {players} players", "", about, ""]
-    lines += _self_play(held, names, clone, players) + _held_out(held, names, clone, players, people)
-    return lines + _matrix(held, players) + _distance(results, players)
+    lines += _self_play(evaluation, names, clone, players) + _held_out(evaluation, names, clone, players, people)
+    return lines + _matrix(evaluation, players) + _distance(results, players)
 
 
 def _published(weight: float | None, players: int) -> Any:
@@ -67,10 +67,10 @@ def _row_names(names: dict[float, str], clone: str | None) -> list[tuple[float |
     return rows + [(weight, f"λ = {weight:g}", name) for weight, name in names.items()]
 
 
-def _self_play(held: dict[str, Any], names: dict[float, str], clone: str | None, players: int) -> list[str]:
+def _self_play(evaluation: dict[str, Any], names: dict[float, str], clone: str | None, players: int) -> list[str]:
     rows, games = [], 0
     for weight, label, name in _row_names(names, clone):
-        one = held["self_play"].get(name)
+        one = evaluation["self_play"].get(name)
         if one is None:
             continue
         theirs, games = _published(weight, players), one["games"]
@@ -86,8 +86,10 @@ def _self_play(held: dict[str, Any], names: dict[float, str], clone: str | None,
     return [about, "", *table(["", "mean score", "perfect", "zero", "least"], rows)]
 
 
-def _held_out(held: dict[str, Any], names: dict[float, str], clone: str | None, players: int, who: str) -> list[str]:
-    people, rows = held.get("foreseen", {}), []
+def _held_out(
+    evaluation: dict[str, Any], names: dict[float, str], clone: str | None, players: int, who: str
+) -> list[str]:
+    people, rows = evaluation.get("foreseen", {}), []
     for weight, label, name in _row_names(names, clone):
         one, theirs = people.get(name), _published(weight, players)
         if one is None:
@@ -104,8 +106,8 @@ def _held_out(held: dict[str, Any], names: dict[float, str], clone: str | None, 
     return [about, "", *table(["", "cross-entropy", "accuracy", "top 10 %", "top 20 %"], rows)]
 
 
-def _matrix(held: dict[str, Any], players: int) -> list[str]:
-    crossed = held.get("ablation", {}).get(f"hdr_{players}p")
+def _matrix(evaluation: dict[str, Any], players: int) -> list[str]:
+    crossed = evaluation.get("ablation", {}).get(f"hdr_{players}p")
     if not crossed:
         return []
     short = ["BC" if a.startswith("bc") else f"λ {a.split('/')[1]}" for a in crossed["agents"]]
@@ -128,7 +130,7 @@ def _distance(results: StageResults, players: int) -> list[str]:
 
 def proxies(results: StageResults, players: int) -> list[str]:
     """Our proxies beside the published ones: Tables 2, 3 and 4 of the challenge."""
-    held, alike = results.evaluation.get(players, {}), results.likeness.get(players, {})
+    evaluation, alike = results.evaluation.get(players, {}), results.likeness.get(players, {})
     names, clone = held_near(results, players), clone_of(results, players)
     rows: list[list[Any]] = []
     if alike:
@@ -136,9 +138,9 @@ def proxies(results: StageResults, players: int) -> list[str]:
         who = "people of the data" if players == 2 else f"{people.get('who', 'bots')}, of which the clone is"
         rows.append([who, *["–"] * 4, number(people["ipp"]), number(people["communicativeness"])])
     for _, label, name in _row_names(names, clone):
-        rows.append([label, *_proxy(held, alike, name)])
-    for name in sorted(n for n in held.get("self_play", {}) if n.startswith("hdr_proxies_")):
-        rows.append([f"λ = {name.split('/')[1]}, from another clone", *_proxy(held, alike, name)])
+        rows.append([label, *_proxy(evaluation, alike, name)])
+    for name in sorted(n for n in evaluation.get("self_play", {}) if n.startswith("hdr_proxies_")):
+        rows.append([f"λ = {name.split('/')[1]}, from another clone", *_proxy(evaluation, alike, name)])
     if len(rows) < 2:
         return []
     ipp, talk = PEOPLE[players]
@@ -156,12 +158,12 @@ def proxies(results: StageResults, players: int) -> list[str]:
     return [f"## Likeness, {players} players", "", about, "", *table(head, rows)]
 
 
-def _proxy(held: dict[str, Any], alike: dict[str, Any], name: str) -> list[str]:
-    alone, people = held["self_play"].get(name), held.get("foreseen", {}).get(name)
+def _proxy(evaluation: dict[str, Any], alike: dict[str, Any], name: str) -> list[str]:
+    alone, people = evaluation["self_play"].get(name), evaluation.get("foreseen", {}).get(name)
     mine = alike.get("clones", {}).get(name, {})
     first = number(alone["mean"]) if alone else "–"
-    told = ["–"] * 3
+    cells = ["–"] * 3
     if people:
         both = f"{people['top_10_percent']['mean']:.2f}, {people['top_20_percent']['mean']:.2f}"
-        told = [number(people["cross_entropy"]["mean"]), number(people["accuracy"]["mean"]), both]
-    return [first, *told, number(mine.get("ipp")), number(mine.get("communicativeness"))]
+        cells = [number(people["cross_entropy"]["mean"]), number(people["accuracy"]["mean"]), both]
+    return [first, *cells, number(mine.get("ipp")), number(mine.get("communicativeness"))]

@@ -34,19 +34,19 @@ def learnt(results: StageResults, players: int) -> dict[str, dict[str, Any]]:
     return {m: results.stages[f"{m}_{players}p"] for m in ALONE if f"{m}_{players}p" in results.stages}
 
 
-def returns(told: dict[str, Any]) -> list[tuple[float, float]]:
+def returns(record: dict[str, Any]) -> list[tuple[float, float]]:
     """Steps and the mean return over runs."""
     points = []
-    for line in told["curve"]:
+    for line in record["curve"]:
         known = [r for r in line.get("returns") or [] if r is not None]
         if known and line.get("steps"):
             points.append((float(line["steps"]), float(np.mean(known))))
     return points
 
 
-def at(told: dict[str, Any], mark: float) -> float | None:
+def at(record: dict[str, Any], mark: float) -> float | None:
     """The return when so many steps were done; None if it came never so far."""
-    points = returns(told)
+    points = returns(record)
     if not points or points[-1][0] < 0.97 * mark:  # the last update may end a little before
         return None
     return float(np.interp(np.log(mark), np.log([p[0] for p in points]), [p[1] for p in points]))
@@ -56,10 +56,10 @@ def curves(results: StageResults) -> list[str]:
     """Return the table of returns against steps."""
     rows = []
     for players in (2, 3):
-        for method, told in learnt(results, players).items():
-            last = returns(told)[-1][1] if returns(told) else None
-            ends = [number(at(told, mark)) for mark in MARKS]
-            rows.append([f"{NAMES[method]}, {players} players", *ends, number(last), steps(trained_steps(told))])
+        for method, record in learnt(results, players).items():
+            last = returns(record)[-1][1] if returns(record) else None
+            ends = [number(at(record, mark)) for mark in MARKS]
+            rows.append([f"{NAMES[method]}, {players} players", *ends, number(last), steps(trained_steps(record))])
         for point in POINTS[players]:
             told_at = [number(point.score) if mark == point.steps else "–" for mark in MARKS]
             label = f"*{point.what}, {players} players, published*"
@@ -86,9 +86,9 @@ def speed(results: StageResults) -> list[str]:
     for row in results.speed.get("rows", []):
         flags = "" if row["flags"] == "plain" else f" ({row['flags']})"
         if "steps_per_s" in row:
-            told = [f"{row['steps_per_s']:,}", number(row["update_ms"], 1), number(row["times_jaxmarl"])]
+            cells = [f"{row['steps_per_s']:,}", number(row["update_ms"], 1), number(row["times_jaxmarl"])]
             mark = "*" if row["configuration"] in EARLIER else ""
-            rows.append([row["configuration"] + flags + mark, row["device"], *told])
+            rows.append([row["configuration"] + flags + mark, row["device"], *cells])
     if not rows:
         return []
     head = ["configuration", "machine", "steps/s", "an update, ms", "times JaxMARL's"]
@@ -137,11 +137,11 @@ def _saved(figure: Any, path: Path) -> Path:
 
 
 def _curves(results: StageResults) -> Any:
-    shown = [players for players in (2, 3) if learnt(results, players)]
-    figure, axes = _figure(len(shown), 1)
-    for axis, players in zip(axes[:, 0], shown, strict=True):
-        for method, told in learnt(results, players).items():
-            points = returns(told)
+    sizes = [players for players in (2, 3) if learnt(results, players)]
+    figure, axes = _figure(len(sizes), 1)
+    for axis, players in zip(axes[:, 0], sizes, strict=True):
+        for method, record in learnt(results, players).items():
+            points = returns(record)
             axis.plot(*zip(*points), color=COLOURS[ALONE.index(method)], label=NAMES[method], linewidth=1.5)
         for point, mark in zip(POINTS[players], "osD^", strict=False):
             told_as = f"{point.what}, published"
@@ -154,15 +154,15 @@ def _curves(results: StageResults) -> Any:
 
 def _held(results: StageResults) -> Any:
     """HDR-IPPO: the return and the distance from the clone, by λ (the challenge's Figures 6 and 7)."""
-    shown = [players for players in (2, 3) if f"hdr_{players}p" in results.stages]
-    figure, axes = _figure(len(shown), 2)
-    for row, players in enumerate(shown):
-        told = results.stages[f"hdr_{players}p"]
-        hold = told["config"]["algorithm"]["options"].get("hold", [0.25])
+    sizes = [players for players in (2, 3) if f"hdr_{players}p" in results.stages]
+    figure, axes = _figure(len(sizes), 2)
+    for row, players in enumerate(sizes):
+        record = results.stages[f"hdr_{players}p"]
+        hold = record["config"]["algorithm"]["options"].get("hold", [0.25])
         for place, (key, label) in enumerate((("returns", "return"), ("anchor_kls", "KL(clone || policy), nats"))):
             axis = axes[row][place]
-            lines = [line for line in told["curve"] if line.get(key)]
-            for run in range(told["config"].get("runs", 1)):
+            lines = [line for line in record["curve"] if line.get(key)]
+            for run in range(record["config"].get("runs", 1)):
                 points = [(line["steps"], line[key][run]) for line in lines if line[key][run] is not None]
                 if points:
                     of_run = {"color": COLOURS[run % len(COLOURS)], "label": f"λ = {hold[run % len(hold)]:g}"}

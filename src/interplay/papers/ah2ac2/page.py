@@ -43,8 +43,8 @@ BOTS_3P = "No games of three people are here: at three players clones, HDR-IPPO 
 def budgets(records: StageResults) -> list[str]:
     """What was trained, beside what the papers trained. Nothing on this page is claimed beyond these steps."""
     rows = []
-    for name, told in records.stages.items():
-        for number_of, attempt in enumerate([told, *records.earlier.get(name, [])]):
+    for name, record in records.stages.items():
+        for number_of, attempt in enumerate([record, *records.earlier.get(name, [])]):
             rows.append(_budget(name + (" (earlier)" if number_of else ""), name, attempt))
     head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)"]
     head += ["seconds, with compiling", "machine"]
@@ -54,33 +54,33 @@ def budgets(records: StageResults) -> list[str]:
     return ["## Budgets", "", about, "", *table(head, rows)]
 
 
-def _budget(label: str, stage: str, told: dict[str, Any]) -> list[Any]:
+def _budget(label: str, stage: str, record: dict[str, Any]) -> list[Any]:
     method, _ = split(stage)
-    theirs, config, last = METHODS.get(method), told["config"], told["curve"][-1]
+    theirs, config, last = METHODS.get(method), record["config"], record["curve"][-1]
     small = " (small deck)" if (config.get("game") or {}).get("options") else ""
-    here = trained_steps(told)
+    here = trained_steps(record)
     share = f"1/{theirs.number / here:,.0f}" if theirs and theirs.number and here else "–"
     done = steps(here) if here else f"{last['update']} epochs"
     # The first line compiles, the last one hardly waits.
-    speeds = [line["steps_per_s"] for line in told["curve"] if line.get("steps_per_s")]
+    speeds = [line["steps_per_s"] for line in record["curve"] if line.get("steps_per_s")]
     pace = round(float(np.median(speeds))) if speeds and here else None
     return [
         label + small, config.get("runs", 1), done, theirs.steps if theirs else "–", share,
-        f"{pace:,}" if pace else "–", number(told.get("wall_s"), 0), told.get("device", "–"),
+        f"{pace:,}" if pace else "–", number(record.get("wall_s"), 0), record.get("device", "–"),
     ]  # fmt: skip
 
 
 def targets(records: StageResults) -> list[str]:
     """Return scores with themselves beside what the papers print."""
     rows = []
-    for name, told in records.stages.items():
+    for name, record in records.stages.items():
         method, players = split(name)
         theirs = METHODS.get(method)
         if method in ("metric_rewards", "metric_rewards_small", "fcp_population", "obl_belief") or theirs is None:
             continue
-        returns = [r for r in told["curve"][-1].get("returns") or [] if r is not None]
-        shown = ", ".join(number(r) for r in returns) or "–"
-        rows.append([name, shown, theirs.score, theirs.proxies.get(players or 0, "–"), theirs.source])
+        returns = [r for r in record["curve"][-1].get("returns") or [] if r is not None]
+        finals = ", ".join(number(r) for r in returns) or "–"
+        rows.append([name, finals, theirs.score, theirs.proxies.get(players or 0, "–"), theirs.source])
     head = ["stage", "return at the end, by run", "published self-play", "published with human proxies", "source"]
     lines = ["## Returns beside the published ones", "", *table(head, rows)]
     about = "Returns are those of training: sampled moves, and for BR-BC, FCP and Any-Play with the partners of their "
@@ -90,21 +90,21 @@ def targets(records: StageResults) -> list[str]:
 
 
 def _game(config: dict[str, Any]) -> str:
-    """The game in words: a small deck is told."""
+    """The game in words: a small deck is described."""
     options = config["game"].get("options") or {} if "game" in config else {}
-    told = ", ".join(f"{k} {v}" for k, v in options.items())
-    return f"A small deck ({told})" if told else "The full game"
+    settings = ", ".join(f"{k} {v}" for k, v in options.items())
+    return f"A small deck ({settings})" if settings else "The full game"
 
 
 def metric_rewards(records: StageResults) -> list[str]:
     """Return what metrics as rewards change."""
-    stages = [told for name, told in records.stages.items() if split(name)[0].startswith("metric_rewards")]
-    lines = [line for told in stages for line in _paid(told)]
+    stages = [record for name, record in records.stages.items() if split(name)[0].startswith("metric_rewards")]
+    lines = [line for record in stages for line in _paid(record)]
     return ["## Metrics as reward", "", *lines] if lines else []
 
 
-def _paid(told: dict[str, Any]) -> list[str]:
-    options, lines = told["config"]["algorithm"]["options"], told["curve"][-LINES:]
+def _paid(record: dict[str, Any]) -> list[str]:
+    options, lines = record["config"]["algorithm"]["options"], record["curve"][-LINES:]
     names = [name for name in options["variants"] for _ in range(options.get("seeds", 1))]
     columns = ("returns", "g1s", "g2s", "g3s", "ad_entropys", "ard_entropys", "ics")
     rows = []
@@ -122,7 +122,7 @@ def _paid(told: dict[str, Any]) -> list[str]:
         rows.append([variant, prices, *cells_of])
     head = ["variant", "paid", "score", "g1", "g2", "g3", "AD-entropy", "ARD-entropy", "IC"]
     about = (
-        f"{_game(told['config'])}: {steps(trained_steps(told))} steps of self-play each, {options.get('seeds', 1)} "
+        f"{_game(record['config'])}: {steps(trained_steps(record))} steps of self-play each, {options.get('seeds', 1)} "
         f"seeds; mean over the last {len(lines)} log lines, and its spread over seeds. g1 and g2 are the shares of "
         "turns with a dominated move, g3 with a dominant one."
     )
@@ -141,11 +141,11 @@ def clones(records: StageResults) -> list[str]:
         if method not in CLONES or players is None or "held_out" not in last:
             continue
         loss, accuracy = PUBLISHED_CLONES[players]
-        held, chance = last["held_out"], last["chance"]
-        told = [interval(held[what]) for what in ("cross_entropy", "accuracy")]
+        held_out, chance = last["held_out"], last["chance"]
+        cells = [interval(held_out[what]) for what in ("cross_entropy", "accuracy")]
         guess = [number(chance[what]["mean"]) for what in ("cross_entropy", "accuracy")]
         who = stage + CLONES[method] + ("" if players == 2 else " (of H-Group bots)")
-        rows.append([who, *told, *guess, number(players * loss), accuracy])
+        rows.append([who, *cells, *guess, number(players * loss), accuracy])
     if not rows:
         return []
     head = ["stage", "cross-entropy", "accuracy", "a guess by frequency", "its accuracy", "published", "its accuracy"]
@@ -159,20 +159,20 @@ def clones(records: StageResults) -> list[str]:
 
 def foreseen(records: StageResults, players: int) -> list[str]:
     """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
-    held = records.people.get(players)
-    if held is None:
+    scored = records.people.get(players)
+    if scored is None:
         return []
     rows = []
-    for name, one in held["policies"].items():
-        told = [f"{one[k]['mean']:.3f} ± {1.96 * one[k]['se']:.3f}" for k in ("cross_entropy", "accuracy")]
+    for name, one in scored["policies"].items():
+        shares = [f"{one[k]['mean']:.3f} ± {1.96 * one[k]['se']:.3f}" for k in ("cross_entropy", "accuracy")]
         top = f"{one['top_10_percent']['mean']:.2f}, {one['top_20_percent']['mean']:.2f}"
         trained = steps(one["steps"]) if one.get("steps") else "–"
-        rows.append([name, *told, top, f"{one['cross_entropy']['smoothing']:.2f}", trained])
-    decisions = next(iter(held["policies"].values()))["cross_entropy"]["n"]
-    whose = "" if held["split"] is None else f" that clones of split {held['split']} (bc-4) were not trained on"
+        rows.append([name, *shares, top, f"{one['cross_entropy']['smoothing']:.2f}", trained])
+    decisions = next(iter(scored["policies"].values()))["cross_entropy"]["n"]
+    whose = "" if scored["split"] is None else f" that clones of split {scored['split']} (bc-4) were not trained on"
     return [
         f"## Who foresees people, {players} players", "",
-        f"{decisions:,} decisions in {held['games']} games{whose}, nats and shares each, with 95 % intervals over "
+        f"{decisions:,} decisions in {scored['games']} games{whose}, nats and shares each, with 95 % intervals over "
         "games. Of every opinion a share is spread evenly over the legal moves, for each half of the games the one "
         "that fits the other half best. `hgroup-regular` and `hgroup-novice` are H-Group bots with the lapses of two "
         "levels of skill, fitted to other people (`fit_levels.py`). `python benchmarks/hanabi_learning/people.py "
@@ -183,11 +183,11 @@ def foreseen(records: StageResults, players: int) -> list[str]:
 
 def evaluated(records: StageResults, players: int) -> list[str]:
     """Likeliest moves: self-play over many games, and how well people are foreseen."""
-    held = records.evaluation.get(players)
-    if held is None or not held["self_play"]:
+    evaluation = records.evaluation.get(players)
+    if evaluation is None or not evaluation["self_play"]:
         return []
-    people, rows = held.get("foreseen", {}), []
-    for name, one in sorted(held["self_play"].items()):
+    people, rows = evaluation.get("foreseen", {}), []
+    for name, one in sorted(evaluation["self_play"].items()):
         score = f"{one['mean']:.2f} ± {1.96 * one['se']:.2f}"
         shares = [f"{100 * one['perfect']:.1f} %", f"{100 * one['zero']:.1f} %", round(one["min"])]
         seen = [interval(people.get(name, {}).get(what)) for what in ("cross_entropy", "accuracy")]
@@ -199,18 +199,18 @@ def evaluated(records: StageResults, players: int) -> list[str]:
 
 def crossplay(records: StageResults, players: int) -> list[str]:
     """Return the cross-play matrix."""
-    held = records.crossplay.get(players)
-    if held is None:
+    matrix = records.crossplay.get(players)
+    if matrix is None:
         return []
-    names, mean = [a["name"] for a in held["agents"]], cells(records, players)
+    names, mean = [a["name"] for a in matrix["agents"]], cells(records, players)
     rows = [[a, *(f"**{mean[a, b]:.1f}**" if a == b else f"{mean[a, b]:.1f}" for b in names)] for a in names]
-    games = min(r["n"] for r in held["rows"])
+    games = min(r["n"] for r in matrix["rows"])
     seats = "in either seat" if players == 2 else "as one of three, in every seat, beside two of the partner"
     about = f"Mean score of the row's agent {seats}, all by their likeliest moves; {games} games a seating."
     about += " With itself in bold."
     outside = {a: float(np.mean([mean[a, b] for b in names if b != a])) for a in names} if len(names) > 1 else {}
     order = ", ".join(f"{a} {v:.1f}" for a, v in sorted(outside.items(), key=lambda x: -x[1]))
-    stages = {a["name"]: a for a in held["agents"] if "stage" in a}
+    stages = {a["name"]: a for a in matrix["agents"] if "stage" in a}
     who = ", ".join(f"{n}: {_who(stages[n])}" for n in names if n in stages)
     return [
         f"## Cross-play, {players} players", "", about, "", *table(["", *names], rows),

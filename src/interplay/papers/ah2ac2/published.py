@@ -128,7 +128,7 @@ PROXIES: dict[int, list[Proxy]] = {
 PEOPLE: dict[int, tuple[float, float]] = {2: (0.44, 0.47), 3: (0.42, 0.49)}  # IPP and communicativeness of the data
 
 
-class Point(NamedTuple):
+class PublishedPoint(NamedTuple):
     """A published return at a number of steps."""
 
     steps: float
@@ -136,12 +136,12 @@ class Point(NamedTuple):
     what: str
 
 
-POINTS: dict[int, list[Point]] = {
+POINTS: dict[int, list[PublishedPoint]] = {
     2: [
-        Point(1e9, 15.78, "JaxMARL, feed-forward"),
-        Point(1e9, 18.33, "JaxMARL, recurrent (S5)"),
-        Point(1e10, 24.18, "IPPO of the challenge"),
-        Point(1e10, 24.48, "high-entropy IPPO"),
+        PublishedPoint(1e9, 15.78, "JaxMARL, feed-forward"),
+        PublishedPoint(1e9, 18.33, "JaxMARL, recurrent (S5)"),
+        PublishedPoint(1e10, 24.18, "IPPO of the challenge"),
+        PublishedPoint(1e10, 24.48, "high-entropy IPPO"),
     ],
-    3: [Point(1e10, 24.66, "high-entropy IPPO")],
+    3: [PublishedPoint(1e10, 24.66, "high-entropy IPPO")],
 }

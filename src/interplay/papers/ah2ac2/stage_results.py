@@ -34,45 +34,45 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> StageResults:
     proxies = {players: list(listed[f"{players}p"]["proxies"]) for players in (2, 3)}
     results = StageResults({}, {}, {}, {}, [], {}, {}, {}, proxies, {})
     for path in sorted((folder / "stages").glob("*.json")):
-        held = json.loads(path.read_text())
-        first, *rest = held["attempts"]
-        results.stages[held["stage"]] = first
-        results.earlier[held["stage"]] = rest
+        record = json.loads(path.read_text())
+        first, *rest = record["attempts"]
+        results.stages[record["stage"]] = first
+        results.earlier[record["stage"]] = rest
     for path in sorted(folder.glob("*.json")):
-        held = json.loads(path.read_text())
-        kind = held.get("kind") if isinstance(held, dict) else None
+        record = json.loads(path.read_text())
+        kind = record.get("kind") if isinstance(record, dict) else None
         if kind == "crossplay":
-            results.crossplay[held["players"]] = complete(held)
-            results.search.extend(row | {"players": held["players"]} for row in held["search"])
+            results.crossplay[record["players"]] = complete(record)
+            results.search.extend(row | {"players": record["players"]} for row in record["search"])
         elif kind == "likeness":
-            results.likeness[held["players"]] = held
+            results.likeness[record["players"]] = record
         elif kind == "people":
-            results.people[held["players"]] = held
+            results.people[record["players"]] = record
         elif kind == "table3":
-            results.table3[held["players"]] = held["rows"]
+            results.table3[record["players"]] = record["rows"]
         elif kind == "evaluation":
-            results.evaluation[int(held["game"].split("/")[1][0])] = held
+            results.evaluation[int(record["game"].split("/")[1][0])] = record
         elif path.name == "speed.json":
-            results.speed.update(held)
+            results.speed.update(record)
     return results
 
 
-def complete(held: dict[str, Any]) -> dict[str, Any]:
+def complete(matrix: dict[str, Any]) -> dict[str, Any]:
     """The matrix without agents that some others never met, as their files were not there when those came."""
-    met = {(r["agent"], r["partner"]) for r in held["rows"]}
+    met = {(r["agent"], r["partner"]) for r in matrix["rows"]}
     kept: list[dict[str, Any]] = []
-    for one in sorted(held["agents"], key=lambda a: bool(a.get("absent"))):
+    for one in sorted(matrix["agents"], key=lambda a: bool(a.get("absent"))):
         names = [a["name"] for a in kept] + [one["name"]]
         if all((a, one["name"]) in met and (one["name"], a) in met for a in names):
             kept.append(one)
     names = {a["name"] for a in kept}
-    rows = [r for r in held["rows"] if r["agent"] in names and r["partner"] in names]
-    return held | {"agents": [a for a in held["agents"] if a["name"] in names], "rows": rows, "all": held}
+    rows = [r for r in matrix["rows"] if r["agent"] in names and r["partner"] in names]
+    return matrix | {"agents": [a for a in matrix["agents"] if a["name"] in names], "rows": rows, "all": matrix}
 
 
-def trained_steps(told: dict[str, Any]) -> float:
+def trained_steps(record: dict[str, Any]) -> float:
     """Return the environment steps of a stage."""
-    return float(told["curve"][-1].get("steps") or 0)
+    return float(record["curve"][-1].get("steps") or 0)
 
 
 def split(stage: str) -> tuple[str, int | None]:
@@ -114,12 +114,12 @@ class Together(NamedTuple):
 
 def intra_method(results: StageResults, players: int) -> list[Together]:
     """Pairs of runs of one method that met, those included that others never met."""
-    held = results.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
+    matrix = results.crossplay.get(players, {}).get("all", {"rows": [], "agents": []})
     rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for r in held["rows"]:
+    for r in matrix["rows"]:
         rows.setdefault((r["agent"], r["partner"]), []).append(r)
-    names = [a["name"] for a in held["agents"] if not is_bot(a["name"])]
-    trained = {a["name"]: a.get("steps") for a in held["agents"]}
+    names = [a["name"] for a in matrix["agents"] if not is_bot(a["name"])]
+    trained = {a["name"]: a.get("steps") for a in matrix["agents"]}
     pairs = []
     for a, b in combinations(names, 2):
         if method_of(a) != method_of(b) or (a, b) not in rows or (a, a) not in rows or (b, b) not in rows:

@@ -38,11 +38,11 @@ def _of_steps(results: StageResults) -> list[str]:
     """Returns beside the published points of the same kind of network."""
     lines = []
     for stage, what in (("ippo_ff_2p", "JaxMARL, feed-forward"), ("ippo_rnn_2p", "JaxMARL, recurrent (S5)")):
-        told, theirs = results.stages.get(stage), next(p for p in POINTS[2] if p.what == what)
-        if told is None or not returns(told):
+        record, theirs = results.stages.get(stage), next(p for p in POINTS[2] if p.what == what)
+        if record is None or not returns(record):
             continue
-        reached, best = returns(told)[-1]
-        there = at(told, theirs.steps)
+        reached, best = returns(record)[-1]
+        there = at(record, theirs.steps)
         score = best if there is None else there
         kind = "Feed-forward" if stage == "ippo_ff_2p" else "Recurrent"
         above = "more" if score > theirs.score else "less"
@@ -58,19 +58,19 @@ def _of_speed(results: StageResults) -> list[str]:
     rows = [r for r in results.speed.get("rows", []) if "times_jaxmarl" in r]
     plain = [r for r in rows if r["configuration"].startswith("ff")]
     memory = [r for r in rows if r["configuration"].startswith(("lstm", "gru", "mingru"))]
-    told = []
+    speeds = []
     for kind, mine in (("without memory", plain), ("recurrent", memory)):
         if mine:
             best = max(mine, key=lambda r: r["times_jaxmarl"])
-            told.append(f"{best['times_jaxmarl']:.1f} times as fast {kind} ({best['configuration']})")
-    return [f"- Beside JaxMARL's feed-forward IPPO at its sizes, PPO here is {' and '.join(told)}."] if told else []
+            speeds.append(f"{best['times_jaxmarl']:.1f} times as fast {kind} ({best['configuration']})")
+    return [f"- Beside JaxMARL's feed-forward IPPO at its sizes, PPO here is {' and '.join(speeds)}."] if speeds else []
 
 
 def _of_people(results: StageResults) -> list[str]:
     """Which kind of agent foresees people best."""
     lines = []
-    for players, held in results.people.items():
-        rows = {name: one for name, one in held["policies"].items() if name != "random"}
+    for players, foreseen in results.people.items():
+        rows = {name: one for name, one in foreseen["policies"].items() if name != "random"}
         kinds = {
             "clone": [n for n in rows if method_of(n).startswith("bc")],
             "proxy": [n for n in rows if n in results.proxies[players]],
@@ -79,22 +79,24 @@ def _of_people(results: StageResults) -> list[str]:
         }
         named = {n for names in kinds.values() for n in names}
         kinds["other trained agent"] = [n for n in rows if n not in named]
-        told = []
+        best_of: list[str] = []
         for kind, names in kinds.items():
             if names:
                 best = min(names, key=lambda n: rows[n]["cross_entropy"]["mean"])
                 nats, right = rows[best]["cross_entropy"]["mean"], rows[best]["accuracy"]["mean"]
-                told.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
-        chance = held["policies"].get("random")
+                best_of.append(f"{kind} {nats:.2f} nats and {right:.2f} ({best})")
+        chance = foreseen["policies"].get("random")
         beside = f"; at random {chance['cross_entropy']['mean']:.2f}" if chance else ""
-        lines.append(f"- The best of each kind at foreseeing people of {players} players: {', '.join(told)}{beside}.")
+        lines.append(
+            f"- The best of each kind at foreseeing people of {players} players: {', '.join(best_of)}{beside}."
+        )
     return lines
 
 
 def _of_hold(results: StageResults, players: int) -> list[str]:
     """HDR-IPPO: what its weight does to the score and to the prediction of people."""
-    held = results.evaluation.get(players, {})
-    people, alone = held.get("foreseen", {}), held.get("self_play", {})
+    evaluation = results.evaluation.get(players, {})
+    people, alone = evaluation.get("foreseen", {}), evaluation.get("self_play", {})
     names = {weight: n for weight, n in held_near(results, players).items() if n in people}
     if len(names) < 2 or f"hdr_{players}p" not in results.stages:
         return []
@@ -113,22 +115,22 @@ def _of_hold(results: StageResults, players: int) -> list[str]:
     ]
     if all(a >= b for a, b in pairwise(loss)):
         lines[0] += " The nearer to the clone, the better the prediction, in every step of λ."
-    crossed = held.get("ablation", {}).get(f"hdr_{players}p")
+    crossed = evaluation.get("ablation", {}).get(f"hdr_{players}p")
     clone = clone_of(results, players)
     if crossed and clone:
         column = crossed["agents"].index(clone)
         with_clone = {a: crossed["mean"][i][column] for i, a in enumerate(crossed["agents"]) if a != clone}
         most = max(with_clone, key=lambda a: with_clone[a])
         own = crossed["mean"][column][column]
-        told = f"({with_clone[most]:.1f}; the clone with itself {own:.1f})"
-        lines[0] += f" With its clone λ = {most.split('/')[1]} does best {told}."
+        scores = f"({with_clone[most]:.1f}; the clone with itself {own:.1f})"
+        lines[0] += f" With its clone λ = {most.split('/')[1]} does best {scores}."
     return lines
 
 
 def _of_margins(results: StageResults, players: int) -> list[str]:
     """Which λ stay as near to people as the paper's proxies do, and win more than their clone."""
-    held = results.evaluation.get(players, {})
-    people, alone, clone = held.get("foreseen", {}), held.get("self_play", {}), clone_of(results, players)
+    evaluation = results.evaluation.get(players, {})
+    people, alone, clone = evaluation.get("foreseen", {}), evaluation.get("self_play", {}), clone_of(results, players)
     if clone is None or clone not in people or not held_near(results, players):
         return []
     less = max(-p.accuracy_change for p in PROXIES[players])
@@ -222,10 +224,10 @@ def _of_conventions(results: StageResults, players: int) -> list[str]:
         (sorted(g, key=strong.index) for g in groups if len(g) > 1), key=lambda g: (-len(g), strong.index(g[0]))
     )
     alone = [a for a in strong if [a] in groups]
-    told = "; ".join(", ".join(g) for g in large) or "none"
+    named = "; ".join(", ".join(g) for g in large) or "none"
     apart = f" By themselves: {', '.join(alone)}." if alone else ""
     how = f"every pair of a group makes at least {100 * SHARED:.0f} % of the mean of what the two make with themselves"
-    lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {told}.{apart}"]
+    lines = [f"- Agents of {players} players that share conventions, or need none ({how}): {named}.{apart}"]
     for pair in intra_method(results, players):
         method = method_of(pair.names[0])
         if pair.alone < WEAK or method in ("bc", "bc_turns", "hdr"):
@@ -241,8 +243,8 @@ def _of_conventions(results: StageResults, players: int) -> list[str]:
 
 def _of_belief(results: StageResults) -> list[str]:
     """What moves of the level before give away of one's own cards."""
-    told = results.stages.get("obl_belief_2p")
-    last = told["curve"][-1] if told else {}
+    record = results.stages.get("obl_belief_2p")
+    last = record["curve"][-1] if record else {}
     if "nats_a_card" not in last:
         return []
     nats = f"{last['nats_a_card']:.3f} nats a card, {last['nats_by_copies']:.3f} by copies left and hints alone"
@@ -252,14 +254,16 @@ def _of_belief(results: StageResults) -> list[str]:
 def _of_rewards(results: StageResults) -> list[str]:
     """Of the variants that pay one kind of metric: whether that metric moved as it was paid to."""
     lines = []
-    for stage, told in results.stages.items():
+    for stage, record in results.stages.items():
         if split(stage)[0].startswith("metric_rewards"):
-            lines += _moved(told, "on the small deck" if told["config"]["game"].get("options") else "in the full game")
+            lines += _moved(
+                record, "on the small deck" if record["config"]["game"].get("options") else "in the full game"
+            )
     return lines
 
 
-def _moved(told: dict, where: str) -> list[str]:
-    options, lines = told["config"]["algorithm"]["options"], told["curve"][-LINES:]
+def _moved(record: dict, where: str) -> list[str]:
+    options, lines = record["config"]["algorithm"]["options"], record["curve"][-LINES:]
     names = [name for name in options["variants"] for _ in range(options.get("seeds", 1))]
 
     def value(variant: str, column: str) -> float:

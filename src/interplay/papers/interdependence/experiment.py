@@ -17,7 +17,7 @@ from interplay.papers.interdependence.published import SETTINGS, published
 from interplay.papers.interdependence.tables import OUTCOMES, count_hand_overs
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
-from interplay.stats import bootstrap, pearson
+from interplay.stats import bootstrap
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.overcooked_ai import human_episodes
@@ -161,23 +161,6 @@ def _interval(part: Table, column: str, unit: str, seed: int) -> Row:
         made = bootstrap(values, {unit: units}, seed=seed, units=[unit], statistic="mean", episodes=False)
         row |= {f"{column}_low": made.low, f"{column}_high": made.high}
     return row
-
-
-def correlations(episodes: Table) -> Table:
-    """Return Pearson's r of reward and constructive hand-overs for each kitchen and channel, the published beside."""
-    from interplay.papers.interdependence.published import PEARSON
-
-    rows: list[Row] = []
-    for (layout, channel), part in episodes.groups("layout", "channel").items():
-        pairs = [(r["task_reward"], r["int_cons"]) for r in part if r["int_cons"] is not None]
-        row: Row = {"layout": layout, "setting": SETTINGS.get(layout), "channel": channel, "episodes": len(pairs)}
-        row |= {"r": None, "r_low": None, "r_high": None}
-        if len(pairs) > 3 and all(len(set(column)) > 1 for column in zip(*pairs, strict=True)):
-            made = pearson(*zip(*pairs, strict=True))
-            row |= {"r": made.r, "r_low": made.low, "r_high": made.high}
-        row["published"] = PEARSON.get(SETTINGS.get(layout, "")) if channel == COUNTERS else None
-        rows.append(row)
-    return Table.of(rows, "Reward against constructive hand-overs")
 
 
 def by_person(traces: TraceSet) -> Table:

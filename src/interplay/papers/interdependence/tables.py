@@ -258,15 +258,19 @@ def by_channel(episodes: Table, *, seed: int = 0) -> Table:
 
 
 def correlations(episodes: Table) -> Table:
-    """Reward against constructive hand-overs, over the episodes of each layout, beside the published r."""
+    """Pearson's r of reward and constructive hand-overs for each layout and channel, beside the published r.
+
+    The paper's numbers fit counters, so that other channels have none beside them.
+    """
     rows: list[Row] = []
-    for (layout,), part in episodes.groups("layout").items():
+    for (layout, channel), part in episodes.groups("layout", "channel").items():
         pairs = [(r["task_reward"], r["int_cons"]) for r in part if r["int_cons"] is not None]
-        row: Row = {"layout": layout, "setting": SETTINGS.get(layout), "episodes": len(pairs)}
-        row |= {"r": None, "r_low": None, "r_high": None, "published": PEARSON.get(SETTINGS.get(layout, ""))}
+        row: Row = {"layout": layout, "setting": SETTINGS.get(layout), "channel": channel, "episodes": len(pairs)}
+        row |= {"r": None, "r_low": None, "r_high": None}
         if len(pairs) > 3 and all(len(set(column)) > 1 for column in zip(*pairs, strict=True)):
             correlation = pearson(*zip(*pairs, strict=True))
             row |= {"r": correlation.r, "r_low": correlation.low, "r_high": correlation.high}
+        row["published"] = PEARSON.get(SETTINGS.get(layout, "")) if channel == "counters" else None
         rows.append(row)
     return Table.of(rows, "Reward against constructive hand-overs")
 
@@ -314,17 +318,6 @@ def _taken(triggers: Table, window: Window, seed: int, part: Callable[[Row], str
                 {"layout": layout, "agent": agent, "partner": partner, "part": name, "offers": total, **interval}
             )
     return Table.of(rows, f"Offers that were taken within {window.name}")
-
-
-def across(taken: Table) -> Table:
-    """Acceptance over time with the parts side by side, a row per team."""
-    rows: list[Row] = []
-    for (layout, agent, partner), mine in (taken.groups(*BY) if len(taken) else {}).items():
-        row: Row = {"layout": layout, "agent": agent, "partner": partner, "offers": sum(mine.column("offers"))}
-        for part in mine:
-            row |= {f"{part['part']}{end}": part[f"taken_percent{end}"] for end in ("", "_low", "_high")}
-        rows.append(row)
-    return Table.of(rows, taken.title)
 
 
 def sections(

@@ -168,9 +168,9 @@ def table2(layouts: Sequence[str] = printed.LAYOUTS) -> Table:
         human = printed.human_ranks(layout)
         rows.append({"layout": layout, "evaluated_by": printed.HUMAN, "whose": "printed"} | dict(human))
         for panel, name in PANELS.items():
-            told = dict(printed.printed_ranks(layout, name))
+            theirs = dict(printed.printed_ranks(layout, name))
             own = _ranks(layout, panel)
-            for whose, ranks in (("printed", told), ("ours", own)):
+            for whose, ranks in (("printed", theirs), ("ours", own)):
                 if ranks:
                     alike = spearman([human[m] for m in RANKED], [ranks[m] for m in RANKED]).r
                     rows.append({"layout": layout, "evaluated_by": name, "whose": whose} | ranks | {"spearman": alike})
@@ -197,13 +197,17 @@ def table9(layouts: Sequence[str] = tuple(YARDSTICKS)) -> Table:
     )
 
 
-def football_table(goals: bool, table: Path | None) -> Table:
-    """Table 3 (BR-Prox) or Table 10 (goals) in football: printed, and of a table of returns if there is one.
+def table3(table: Path | None = None) -> Table:
+    """BR-Prox in football: printed, and of a table of returns with best responses if there is one."""
+    return _football_table(False, table)
 
-    Args:
-        goals: Goals instead of BR-Prox.
-        table: Returns of football with best responses, as `interplay brprox` reads them.
-    """
+
+def table10(table: Path | None = None) -> Table:
+    """Goals in football: printed, and of a table of returns with best responses if there is one."""
+    return _football_table(True, table)
+
+
+def _football_table(goals: bool, table: Path | None) -> Table:
     ours = {} if table is None else _football(table, goals)
     rows = []
     for row in printed.football(goals):

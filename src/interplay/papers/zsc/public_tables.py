@@ -87,15 +87,15 @@ def layout_page(title: str, results: BRProx) -> Iterator[str]:
     yield from grid(head, rows)
     worst = max(results.best_responses, key=lambda r: r["highest_ratio"] or 0)
     egos = sum(row["n"] for row in results.summary)
-    told = f"{len(results.above)} of {egos} cells lie above 1"
-    told += (
+    text = f"{len(results.above)} of {egos} cells lie above 1"
+    text += (
         f"; the best response to partner {worst['partner']} ({worst['skill']}, ego in seat {worst['ego_seats']}) was "
     )
-    told += f"exceeded by {worst['n_above']} of {worst['egos']} egos, at most {worst['highest_ratio']:.2f} times."
+    text += f"exceeded by {worst['n_above']} of {worst['egos']} egos, at most {worst['highest_ratio']:.2f} times."
     if honest:
         count = f"{len(results.excluded)} of {len(results.best_responses)}"
-        told += f" {count} best responses get nothing: honest leaves these out."
-    yield from (told, "")
+        text += f" {count} best responses get nothing: honest leaves these out."
+    yield from (text, "")
 
 
 def _honest(row: Row) -> list[str]:
@@ -125,8 +125,8 @@ def people_page(results: dict[str, BRProx]) -> Iterator[str]:
         rows.append([f"{HUMAN}, printed", *(f"{v}" for v in human.values())])
         rows.append([f"{GENERATED}, printed", *(f"{v}" for v in printed_ranks(studied, GENERATED).values())])
         for place, chosen in enumerate(sizes(results[layout].summary)):
-            held = {r["algorithm"]: r["iqm"] for r in results[layout].summary if _is(r, chosen)}
-            order = sorted(human, key=lambda a, held=held: -held[a])
+            iqms = {r["algorithm"]: r["iqm"] for r in results[layout].summary if _is(r, chosen)}
+            order = sorted(human, key=lambda a, iqms=iqms: -iqms[a])
             rows.append([f"BR-Prox here, size {place + 1}", *(str(order.index(a) + 1) for a in human)])
         yield from grid(head, rows)
         made = against(results[layout].cells, human, seed=SEED).where(measure="compatible")
@@ -224,9 +224,9 @@ def shares_page(results: dict[str, BRProx]) -> Iterator[str]:
     rows = []
     ours = {by: {r["algorithm"]: r for r in shares(table, by)} for by in ("iqm", "honest_iqm")}
     for algorithm in printed:
-        for words, held in (("compatible", ours["iqm"]), ("honest", ours["honest_iqm"]), ("printed", printed)):
+        for words, percents in (("compatible", ours["iqm"]), ("honest", ours["honest_iqm"]), ("printed", printed)):
             label = algorithm if words == "compatible" else ""
-            rows.append([label, words, *(f"{float(held[algorithm][str(k)]):.0f}" for k in range(1, 8))])
+            rows.append([label, words, *(f"{float(percents[algorithm][str(k)]):.0f}" for k in range(1, 8))])
     yield from grid(["algorithm", "counted", *(str(k) for k in range(1, 8))], rows, left=2)
 
 
@@ -308,16 +308,16 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where LAYOUT.csv.gz and LAYOUT.br_events.csv.gz are")
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--values", type=Path, default=VALUES, help="where the numbers go that the package ships")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        cells, results = read_public(given.folder)
-        lines = page(cells, results, given.folder)
+        cells, results = read_public(options.folder)
+        lines = page(cells, results, options.folder)
     except InterplayError as error:
         print(f"public_tables: {error}", file=sys.stderr)
         return 2
-    given.out.write_text("\n".join(lines).rstrip() + "\n")
+    options.out.write_text("\n".join(lines).rstrip() + "\n")
     text = json.dumps(values(results))
-    given.values.write_text(text.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
+    options.values.write_text(text.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
     return 0
 
 

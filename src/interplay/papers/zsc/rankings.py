@@ -49,22 +49,22 @@ def of_brprox(path: Path) -> list[Row]:
     return [row | {"measure": BR_PROX[row["measure"]]} | {u: str(row[u]) for u in units} for row in results]
 
 
-def compare(rows: Sequence[Row], given: argparse.Namespace) -> Agreement:
+def compare(rows: Sequence[Row], options: argparse.Namespace) -> Agreement:
     """Return how alike the measures rank."""
     present = {row["measure"] for row in rows if row["value"] is not None}
     statistic = {name: "iqm" for name in BR_PROX.values() if name.startswith("BR-Prox") and name in present}
-    for pair in given.statistic:
+    for pair in options.statistic:
         measure, equals, kind = pair.partition("=")
         if not equals:
             raise InterplayError(f"--statistic {pair!r}: write measure=iqm")
         statistic[measure] = kind
     return rank_agreement(
-        Table.of(rows), seed=given.seed, own=given.own, shared=given.shared, statistic=statistic,
-        lower=given.lower, replicates=given.replicates,
+        Table.of(rows), seed=options.seed, own=options.own, shared=options.shared, statistic=statistic,
+        lower=options.lower, replicates=options.replicates,
     )  # fmt: skip
 
 
-def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measures", nargs="*", type=Path, help="tidy CSV files of agent, measure, value")
@@ -76,18 +76,18 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("out/zsc_rankings.html"))
-    return parser.parse_args(given)
+    return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Rank, print, and write the report."""
-    given = arguments(argv)
+    options = arguments(argv)
     try:
-        rows = [row for path in given.measures for row in read_measures(path)]
-        rows += of_brprox(given.brprox) if given.brprox else []
+        rows = [row for path in options.measures for row in read_measures(path)]
+        rows += of_brprox(options.brprox) if options.brprox else []
         if not rows:
             raise InterplayError("nothing to rank: name a CSV of measures, or --brprox TABLE")
-        results = compare(rows, given)
+        results = compare(rows, options)
     except InterplayError as error:
         print(f"zsc_rankings: {error}", file=sys.stderr)
         return 2
@@ -96,12 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{row['measure']} / {row['other']}: too few agents, or all tied")
             continue
         limits = "" if row["spearman_low"] is None else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
-        told = f"Spearman {row['spearman']:.2f}{limits}, p {row['spearman_p']:.3f}, Kendall {row['kendall']:.2f}"
-        print(f"{row['measure']} / {row['other']}: {told}, {row['agents']} agents")
-    sources = [p.name for p in (*given.measures, *([given.brprox] if given.brprox else []))]
+        text = f"Spearman {row['spearman']:.2f}{limits}, p {row['spearman_p']:.3f}, Kendall {row['kendall']:.2f}"
+        print(f"{row['measure']} / {row['other']}: {text}, {row['agents']} agents")
+    sources = [p.name for p in (*options.measures, *([options.brprox] if options.brprox else []))]
     title = "Do these measures rank the same agents alike?"
-    page = ranking_report(results, title=title, provenance={"tables": sources, "seed": given.seed})
-    print(f"report: {page.write(given.out)}")
+    page = ranking_report(results, title=title, provenance={"tables": sources, "seed": options.seed})
+    print(f"report: {page.write(options.out)}")
     return 0
 
 

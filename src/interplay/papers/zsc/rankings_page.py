@@ -103,8 +103,8 @@ def tidy(results: LayoutResults) -> list[Row]:
         rows.append(unit | {"measure": SELF if itself else CROSS, "partner": partner})
     for method, row in results.methods.items():
         unit = {"agent": METHODS[method], "seed": None, "partner": None}
-        told = {GIVES: row["gives"], GETS: row["gets"], ACCEPTS: _rest(row["ignored_percent"])}
-        rows += [unit | {"measure": measure, "value": value} for measure, value in told.items()]
+        values = {GIVES: row["gives"], GETS: row["gets"], ACCEPTS: _rest(row["ignored_percent"])}
+        rows += [unit | {"measure": measure, "value": value} for measure, value in values.items()]
     return rows
 
 
@@ -175,16 +175,17 @@ def ranks(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iter
 
 def _rank(row: Row, measure: str) -> str:
     """Without an interval where nothing was drawn again."""
-    told = row.get(f"by {measure}", "–")
-    return told.split(" [")[0] if measure in (GIVES, GETS, ACCEPTS) else told
+    cell = row.get(f"by {measure}", "–")
+    return cell.split(" [")[0] if measure in (GIVES, GETS, ACCEPTS) else cell
 
 
 def figure(made: dict[str, Agreement]) -> str:
     """Mean Spearman over the layouts of each pair, with the lowest and the highest."""
-    held = {(a, b): spread(list(made.values()), a, b) for a in MEASURES for b in MEASURES if a != b}
-    values = [[1.0 if a == b else float(held[a, b].mean()) for b in MEASURES] for a in MEASURES]
+    spreads = {(a, b): spread(list(made.values()), a, b) for a in MEASURES for b in MEASURES if a != b}
+    values = [[1.0 if a == b else float(spreads[a, b].mean()) for b in MEASURES] for a in MEASURES]
     limits = [
-        [None if a == b else (float(held[a, b].min()), float(held[a, b].max())) for b in MEASURES] for a in MEASURES
+        [None if a == b else (float(spreads[a, b].min()), float(spreads[a, b].max())) for b in MEASURES]
+        for a in MEASURES
     ]
     return heat_map(
         MEASURES, MEASURES, values, title="Spearman between measures, mean of nine layouts", intervals=limits,
@@ -194,14 +195,14 @@ def figure(made: dict[str, Agreement]) -> str:
 
 def page(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iterator[str]:
     """Yield the lines of the page."""
-    told = {"mean_cross_self": spread(list(made.values()), CROSS, SELF).mean()}
+    numbers = {"mean_cross_self": spread(list(made.values()), CROSS, SELF).mean()}
     named = {"return": RETURN, "cross": CROSS, "self": SELF, "gets": GETS, "gives": GIVES, "accept": ACCEPTS}
     for name, measure in named.items():
         of = spread(list(made.values()), PROX, measure)
-        told |= {f"low_{name}": of.min(), f"high_{name}": of.max(), f"mean_{name}": of.mean()}
+        numbers |= {f"low_{name}": of.min(), f"high_{name}": of.max(), f"mean_{name}": of.mean()}
     yield INTRO
     yield from correlations(everyone, made)
-    yield READING.format(**told)
+    yield READING.format(**numbers)
     yield BUMP
     yield from ranks(everyone, made)
 
@@ -221,18 +222,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--images", type=Path, default=IMAGES)
     parser.add_argument("--tables", type=Path, help="a folder for the tidy tables")
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     everyone = load_all()
-    if given.tables:
+    if options.tables:
         for results in everyone:
-            write_table(results, given.tables)
+            write_table(results, options.tables)
     made = {results.layout: agreement(results) for results in everyone}
     check_claims(everyone, made)
     text = "\n".join(page(everyone, made)).rstrip() + "\n"
-    given.images.mkdir(parents=True, exist_ok=True)
-    (given.images / "zsc_rank_agreement.svg").write_text(figure(made))
-    (given.images / "zsc_ranks_counter_circuit.svg").write_text(bump_chart(made[SHOWN]))
-    given.out.write_text(text)
+    options.images.mkdir(parents=True, exist_ok=True)
+    (options.images / "zsc_rank_agreement.svg").write_text(figure(made))
+    (options.images / "zsc_ranks_counter_circuit.svg").write_text(bump_chart(made[SHOWN]))
+    options.out.write_text(text)
     return 0
 
 

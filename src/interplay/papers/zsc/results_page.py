@@ -93,8 +93,8 @@ def check_layout(results: LayoutResults) -> None:
     check(len(networks) == 1, f"one network for all in {at}")
     if at not in ANEW:
         check(len({str(s["ppo"]) for s in results.settings}) == 1, f"one PPO for all in {at}")
-    anew = {results.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
-    check(anew == {results.yard.egos}, f"steps of egos in {at}")
+    steps = {results.experiments[m]["steps"] for m in EGOS if at not in ANEW or m in TRAINED_ANEW}
+    check(steps == {results.yard.egos}, f"steps of egos in {at}")
     check(results.experiments["sp"]["runs"] == results.yard.population, f"{results.yard.population} runs of SP in {at}")
     each = results.stages["candidates"]["steps_of_each"], results.stages["responses"]["steps_of_each"]
     check(3.9e6 < each[0] < 10.1e6 and 4.9e6 < each[1] < 10.1e6, f"steps of candidates and responses in {at}")
@@ -159,11 +159,11 @@ def prox(everyone: Sequence[LayoutResults]) -> list[str]:
         line, best = [results.yard.title], order(results)[0]
         for method in METHODS:
             row = results.baselines[method]
-            told = number(row["br_prox"], row.get("br_prox_low"), row.get("br_prox_high"), digits=2)
-            told = f"**{told}**" if method == best else told
+            cell = number(row["br_prox"], row.get("br_prox_low"), row.get("br_prox_high"), digits=2)
+            cell = f"**{cell}**" if method == best else cell
             if dead := results.count_dead(method):
-                told += f"; {dead} of {seeds_of(results, method)} seeds dead"
-            line.append(told)
+                cell += f"; {dead} of {seeds_of(results, method)} seeds dead"
+            line.append(cell)
         row = results.baselines[GREEDY]
         scripted = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=2)
         rows.append([*line, scripted, number(results.yard.best), number(results.yard.sp)])
@@ -191,12 +191,12 @@ def beside_published(everyone: Sequence[LayoutResults]) -> list[str]:
         known = published(results.layout)
         for method in order(results):
             row, values = results.baselines[method], known[method]
-            told = f"{min(values):.3f} to {max(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"
+            theirs = f"{min(values):.3f} to {max(values):.3f}" if len(values) > 1 else f"{values[0]:.3f}"
             ours = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=3)
             mine = round(row["br_prox"], 3)
             where = "above" if mine > max(values) else "below" if mine < min(values) else "within"
             earlier = "" if method in TRAINED_ANEW else " (earlier, 15 million steps)"
-            rows.append([results.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, told, where])
+            rows.append([results.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, theirs, where])
     return grid(["layout", "method", "seeds", "BR-Prox here", "published", "here"], rows)
 
 
@@ -248,17 +248,17 @@ def selection(everyone: Sequence[LayoutResults]) -> list[str]:
     rows = []
     for results in everyone:
         chosen = results.stages["selection"]
-        told = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
-        rows.append([results.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *told])
+        cells = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
+        rows.append([results.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *cells])
     return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
 
 
 def by_kind(results: LayoutResults) -> dict[str, dict[str, float]]:
     """By kind of panel, where a layout has it: BR-Prox of each method, and under `alike` how its ranks agree."""
     made = {}
-    for kind, held in other_panels(results.layout).items():
-        known = {r["algorithm"] for r in held}
-        of = {m: float(iqm(ratios_of(held, m))) for m in (*METHODS, "bc_br") if m in known}
+    for kind, returns in other_panels(results.layout).items():
+        known = {r["algorithm"] for r in returns}
+        of = {m: float(iqm(ratios_of(returns, m))) for m in (*METHODS, "bc_br") if m in known}
         generated = [results.baselines[m]["br_prox"] for m in METHODS]
         made[kind] = of | {"alike": spearman(generated, [of[m] for m in METHODS]).r}
     return made
@@ -271,8 +271,8 @@ def kinds(everyone: Sequence[LayoutResults]) -> list[str]:
         made = by_kind(results)
         for kind, of in made.items():
             partners = len({r["partner"] for r in other_panels(results.layout)[kind]})
-            told = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
-            rows.append([results.yard.title, KINDS[kind], f"{partners}", *told])
+            cells = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
+            rows.append([results.yard.title, KINDS[kind], f"{partners}", *cells])
     return grid(["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"], rows)
 
 
@@ -290,12 +290,12 @@ def nearer(everyone: Sequence[LayoutResults]) -> str:
 def audited() -> list[str]:
     """What `interplay partners audit` found in the panels that known agents tried to beat while they were made."""
     rows = []
-    for panel, told in json.loads(AUDIT.read_text()).items():
+    for panel, audit in json.loads(AUDIT.read_text()).items():
         above = "; ".join(
             f"{r['agent']} with {r['partner']}, seat {r['seat']}: {r['return']:.1f} for {r['best_return']:.1f}"
-            for r in told["rows"]
+            for r in audit["rows"]
         )
-        rows.append([panel, f"{told['agents']}", f"{told['cells']}", f"{len(told['rows'])}", above or "–"])
+        rows.append([panel, f"{audit['agents']}", f"{audit['cells']}", f"{len(audit['rows'])}", above or "–"])
     return grid(["panel", "known agents", "cells", "exceeded beyond noise", "by"], rows)
 
 
@@ -304,9 +304,9 @@ def times(everyone: Sequence[LayoutResults]) -> list[str]:
     names = [job.name for job in everyone[0].jobs if job.steps or job.seconds]
     rows = []
     for name in names:
-        held = [next((j for j in f.jobs if j.name == name), None) for f in everyone]
-        told = ["–" if j is None else f"{j.million:.0f} ({j.seconds:.0f} s)" for j in held]
-        rows.append([name.replace("_", " "), *told])
+        jobs = [next((j for j in f.jobs if j.name == name), None) for f in everyone]
+        cells = ["–" if j is None else f"{j.million:.0f} ({j.seconds:.0f} s)" for j in jobs]
+        rows.append([name.replace("_", " "), *cells])
     rows.append(["**all**", *(f"{f.steps / 1e6:.0f}" for f in everyone)])
     return grid(["job", *(f.yard.title for f in everyone)], rows)
 
@@ -315,7 +315,7 @@ def page(everyone: Sequence[LayoutResults]) -> Iterator[str]:
     """Yield the lines of the page."""
     by = {results.layout: results for results in everyone}
     blocked = by["blocked_corridor"]
-    anew, earlier = [f for f in everyone if f.layout in ANEW], [f for f in everyone if f.layout not in ANEW]
+    recent, earlier = [f for f in everyone if f.layout in ANEW], [f for f in everyone if f.layout not in ANEW]
     (device,) = {f.device for f in everyone}
     leaders = ", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone))
     egos = sum(len({(r["algorithm"], r["seed"]) for r in f.all_returns if r["algorithm"] in METHODS}) for f in everyone)
@@ -326,7 +326,7 @@ def page(everyone: Sequence[LayoutResults]) -> Iterator[str]:
         greedy=titles([f for f in everyone if greedy_leads(f)]),
         above=titles([f for f in everyone if not greedy_leads(f)]),
     )  # fmt: skip
-    yield from beside_published(anew)
+    yield from beside_published(recent)
     yield words.PUBLISHED
     yield from kinds(everyone)
     yield words.KINDS.format(nearer=nearer(everyone))
@@ -337,8 +337,8 @@ def page(everyone: Sequence[LayoutResults]) -> Iterator[str]:
     yield from own(everyone)
     yield words.OWN
     yield from selection(everyone)
-    yield words.SELECTION.format(steps=sum(f.steps for f in anew) / 1e6)
-    yield from times(anew)
+    yield words.SELECTION.format(steps=sum(f.steps for f in recent) / 1e6)
+    yield from times(recent)
     yield words.EARLIER
     yield from times(earlier)
     yield words.TIMES
@@ -375,14 +375,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--figure", type=Path, default=FIGURE)
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     everyone = load_all()
     for results in everyone:
         check_layout(results)
     check_claims({results.layout: results for results in everyone})
     text = "\n".join(page(everyone))
-    draw(everyone, given.figure)
-    given.out.write_text(text)
+    draw(everyone, options.figure)
+    options.out.write_text(text)
     return 0
 
 

@@ -26,7 +26,7 @@ MOST_BONUSES = 200  # in one request to Prolific
 MOST_PAGES = 1000
 
 
-class Submission(NamedTuple):
+class RecruiterSubmission(NamedTuple):
     """What a recruiter knows of one participant."""
 
     id: str
@@ -37,7 +37,7 @@ class Submission(NamedTuple):
 class Recruiter(Protocol):
     """A recruiter's API."""
 
-    def submissions(self) -> Sequence[Submission]:
+    def submissions(self) -> Sequence[RecruiterSubmission]:
         """Return all submissions of the study at the recruiter's."""
         ...
 
@@ -71,9 +71,9 @@ class ProlificApi:
         self._study, self._address = study, address
         self._client = httpx.Client(headers={"authorization": f"Token {token.strip()}"}, timeout=30)
 
-    def submissions(self) -> list[Submission]:
+    def submissions(self) -> list[RecruiterSubmission]:
         """Return all submissions of the study."""
-        return [Submission(row["id"], row["participant_id"], row["status"]) for row in self._pages()]
+        return [RecruiterSubmission(row["id"], row["participant_id"], row["status"]) for row in self._pages()]
 
     def _pages(self) -> Iterator[Mapping[str, Any]]:
         path: str | None = f"/api/v1/studies/{self._study}/submissions/"
@@ -119,7 +119,7 @@ class ProlificApi:
 class Settlement:
     """What is to be done with one submission."""
 
-    submission: Submission
+    submission: RecruiterSubmission
     participant: str | None  # the public name here; None: never came
     status: str | None  # here
     approve: bool
@@ -133,7 +133,7 @@ class Settlement:
 
 
 def plan(
-    tx: Tx, clock: Clock, study: Study, submissions: Sequence[Submission], *, already: float = 0.0
+    tx: Tx, clock: Clock, study: Study, submissions: Sequence[RecruiterSubmission], *, already: float = 0.0
 ) -> list[Settlement]:
     """Return what is to be done with each submission: those who finished are approved, and paid what is still owed.
 

@@ -82,11 +82,11 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
         raise InterplayError("algorithm.options.half: only the people that come with interplay are known by halves")
     if options.unstuck:
         pose_entries(game, experiment.network.encoding)  # an error if the rule cannot see the chef
-    stage = _Stage(experiment, game, options)
+    stage = _CloneStage(experiment, game, options)
     return stage.load() or stage.train(quiet)
 
 
-class _Stage:
+class _CloneStage:
     def __init__(self, experiment: Experiment, game: Game, options: BCOptions):
         self.experiment, self.game, self.options = experiment, game, options
         folder = experiment.output.folder

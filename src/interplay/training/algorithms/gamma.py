@@ -69,7 +69,7 @@ class Recording(NamedTuple):
     actions: Int[Array, "episode step seat"]
 
 
-class PartnerModel(eqx.Module):
+class GAMMAPartnerModel(eqx.Module):
     """An encoder of what somebody did, and a decoder that acts by a latent."""
 
     first: eqx.nn.Linear
@@ -139,7 +139,7 @@ def generated_partners(
     return agents, {"model_cross_entropy": round(entropy, 4), "model_kl": round(divergence, 3)}
 
 
-def partner_of(model: PartnerModel, z: Float[Array, " latent"]) -> Core:
+def partner_of(model: GAMMAPartnerModel, z: Float[Array, " latent"]) -> Core:
     """Return the decoder with a fixed latent: what the latent adds to the first layer joins its bias."""
     first = model.decoder.trunk.layers[0]
     size = first.weight.shape[0] - len(z)
@@ -175,16 +175,16 @@ def record(game: Game, members: Sequence[Agent], encoding: str, episodes: int, k
     return Recording(seen, actions)
 
 
-def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) -> tuple[PartnerModel, float, float]:
+def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) -> tuple[GAMMAPartnerModel, float, float]:
     """Fit the model; return the best on episodes left out, with its cross-entropy and KL there."""
     out = max(1, int(HELD_OUT * len(recorded.actions)))
     tuning = Recording(recorded.seen[:out], recorded.actions[:out])
     fitting = Recording(recorded.seen[out:], recorded.actions[out:]) if len(recorded.actions) > out else tuning
-    model = PartnerModel(shape, options, key)
+    model = GAMMAPartnerModel(shape, options, key)
     optimiser = optax.adam(options.learning_rate)
     chunk = min(options.chunk, recorded.actions.shape[1])
 
-    def mean_losses(model: PartnerModel, data: Recording, key: Array) -> tuple[Array, Array]:
+    def mean_losses(model: GAMMAPartnerModel, data: Recording, key: Array) -> tuple[Array, Array]:
         keys = jax.random.split(key, 4)
         many, steps, seats = data.actions.shape
 
@@ -201,7 +201,7 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
         return jnp.mean(entropy), jnp.mean(divergence)
 
     @eqx.filter_jit
-    def some_updates(model: PartnerModel, state: Any, first: Array, data: Recording, key: Array) -> Any:
+    def some_updates(model: GAMMAPartnerModel, state: Any, first: Array, data: Recording, key: Array) -> Any:
         arrays, static = eqx.partition(model, eqx.is_array)
 
         def update(carry: Any, number: Array) -> tuple[Any, None]:

@@ -196,7 +196,7 @@ class ClonePace:
         self.batches = max(1, round(batches * TELL_S / max(seconds, 1e-3)))
 
 
-class _State(NamedTuple):
+class _CloneState(NamedTuple):
     cores: Core  # [split, ...]
     optimiser: Any
     best: Core
@@ -276,17 +276,17 @@ def _rule(how: Cloning) -> optax.GradientTransformation:
 
 
 @partial(jax.jit, static_argnums=0)
-def _start(static: _Static, material: _Material, key: PRNGKeyArray) -> _State:
+def _start(static: _Static, material: _Material, key: PRNGKeyArray) -> _CloneState:
     number = material.learnt.shape[0]
     cores: Any = jax.vmap(lambda k: Core(static.shape, 0.01, k))(jax.random.split(key, number))
     worst, never = jnp.full(number, jnp.inf), jnp.zeros(number, jnp.int32)
     best = jax.tree_util.tree_map(jnp.copy, cores)
-    return _State(cores, jax.vmap(_rule(static.how).init)(cores), best, worst, never)
+    return _CloneState(cores, jax.vmap(_rule(static.how).init)(cores), best, worst, never)
 
 
 def _pass(
-    static: _Static, material: _Material, state: _State, epoch: int, key: PRNGKeyArray, pace: ClonePace
-) -> _State:
+    static: _Static, material: _Material, state: _CloneState, epoch: int, key: PRNGKeyArray, pace: ClonePace
+) -> _CloneState:
     """A pass of every split over its chunks, in a new order, a few batches after the other."""
     keys = jax.random.split(key, material.learnt.shape[0])
     orders, memories = _ordered(static, material, state.cores, keys)
@@ -358,7 +358,7 @@ def _learn(
 
 
 @partial(jax.jit, static_argnums=0)
-def _kept(static: _Static, state: _State, select: Array, number: Array) -> tuple[_State, Array]:
+def _kept(static: _Static, state: _CloneState, select: Array, number: Array) -> tuple[_CloneState, Array]:
     """A network that is liked better than any before is kept."""
     now = select if static.judge is None else -static.judge(state.cores)
     better = now < state.likes

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.agents.api import Move, TraceEvent
-from interplay.agents.dialogue import DialogueObservation, Message
+from interplay.agents.dialogue import DialogueMessage, DialogueObservation
 from interplay.agents.llm.kitchen.prompts import answer_shape, plan_and_speech, prompt_messages
 from interplay.agents.llm.kitchen.situation import Refusal, Situation, SituationEvent
 from interplay.agents.llm.metered_calls import Caller
@@ -53,8 +53,8 @@ class KitchenSession:
         self._blocked_steps = 0  # steps in a row in which it did not get on
         self._age = 0  # steps since it began
         self._corrected = -1  # the step in which the one correction was used
-        self._messages: list[Message] = []
-        self._late: list[Message] = []  # said while settling; heard in the next step
+        self._messages: list[DialogueMessage] = []
+        self._late: list[DialogueMessage] = []  # said while settling; heard in the next step
         self._executions: list[Execution] = []
         self._memory: list[SituationEvent] = []
         self._refusals: list[Refusal] = []
@@ -62,19 +62,19 @@ class KitchenSession:
         self._seen = 0  # the step up to which executions are known
 
     # ------------------------------------------------------------ called by the runner
-    async def open(self, sight: DialogueObservation) -> Sequence[Message]:
+    async def open(self, sight: DialogueObservation) -> Sequence[DialogueMessage]:
         """Begin a step: send delayed messages, and plan if the queue is empty."""
         self._look(sight)
         said, self._late = [dataclasses.replace(m, t=sight.t) for m in self._late], []
         return said if self._queue else [*said, *await self._think(sight, "plan")]
 
-    def hear(self, message: Message) -> None:
+    def hear(self, message: DialogueMessage) -> None:
         """Receive a message that was sent to or by this seat."""
         self._messages.append(message)
         who = "you" if message.sender == self._seat else self._game.seat_names[message.sender]
         self._memory.append(SituationEvent(t=message.t, text=f"{who} said: {message.text}"))
 
-    async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[Message]:
+    async def reply(self, sight: DialogueObservation, turn: int) -> Sequence[DialogueMessage]:
         """Answer the last messages, if the settings allow answers."""
         self._look(sight)
         answers = self._settings.dialogue == "cap"
@@ -112,7 +112,7 @@ class KitchenSession:
         turn: int = 0,
         feedback: str | None = None,
         replying: bool = False,
-    ) -> Sequence[Message]:
+    ) -> Sequence[DialogueMessage]:
         """Ask the model, queue its plan and return its messages. A reply without a plan keeps the queue."""
         situation = self._situation(sight, purpose, feedback)
         aside = await self._aside_of(situation)
@@ -170,7 +170,7 @@ class KitchenSession:
             (requests if macro.verb == "request" else macros).append(macro)
         return macros, requests, None
 
-    def _say(self, t: int, turn: int, say: str, requests: Sequence[Macro]) -> list[Message]:
+    def _say(self, t: int, turn: int, say: str, requests: Sequence[Macro]) -> list[DialogueMessage]:
         if not self._talk or not (say or requests):
             return []
         read = [parse_macro(r.object or "") for r in requests]
@@ -180,7 +180,7 @@ class KitchenSession:
         text = " ".join([say, *loose, *asked]).strip()
         to = self._addressee(text)
         self._caller.note("message", to=to, text=text, units=units, tokens_out=self._caller.last_tokens_out, turn=turn)
-        return [Message(t=t, sender=self._seat, to=to, text=text, units=units, turn=turn)]
+        return [DialogueMessage(t=t, sender=self._seat, to=to, text=text, units=units, turn=turn)]
 
     def _addressee(self, text: str) -> int | None:
         others = [s for s in range(self._game.num_seats) if s != self._seat]

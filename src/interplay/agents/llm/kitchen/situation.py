@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from interplay.agents.dialogue import DialogueObservation, Message
+from interplay.agents.dialogue import DialogueMessage, DialogueObservation
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution
 from interplay.games.collab_kitchen.macros import Macro
@@ -36,7 +36,7 @@ class Situation:
     sight: DialogueObservation
     purpose: str  # "plan", "reply" or "correct"
     queue: Sequence[Macro]  # what is left of the own plan
-    messages: Sequence[Message]  # all sent to or by this cook
+    messages: Sequence[DialogueMessage]  # all sent to or by this cook
     executions: Sequence[Execution]  # all that was done, by anybody
     memory: Sequence[SituationEvent]
     refusals: Sequence[Refusal] = ()  # to anybody, in order
