@@ -1,6 +1,6 @@
 """False positives and coverage of the analyses of a study, in simulated studies whose truth is known.
 
-    python -m benchmarks.error_rates --kind tests        (also: intervals, ordinal)
+    python -m benchmarks.error_rates --kind tests        (also: intervals, others, ordinal)
     python -m benchmarks.error_rates --check
     python -m benchmarks.error_rates --table
 
@@ -28,13 +28,18 @@ import numpy as np  # noqa: E402
 from benchmarks.batched_reml import Batch, fit_batch  # noqa: E402
 from interplay.stats import clustered_fit, friedman, t_test_paired, t_test_welch  # noqa: E402
 from interplay.stats.models import LinearMixedFit, rank_fit  # noqa: E402
+from interplay.study.analysis.interdependence import change_over_games  # noqa: E402
 from interplay.study.analysis.mixed import slope_fit  # noqa: E402
 from interplay.study.analysis.plan import Ratings, Regression  # noqa: E402
+from interplay.study.analysis.preferences import strengths  # noqa: E402
+from interplay.study.analysis.ranks import above  # noqa: E402
+from interplay.study.analysis.ranks import by_person as by_person_of  # noqa: E402
 from interplay.study.analysis.ratings import compare_partners  # noqa: E402
 from interplay.study.analysis.regress import fit_measure  # noqa: E402
 from interplay.study.analysis.result import attempt  # noqa: E402
 
 BATCH = 100  # studies
+KINDS = ("tests", "intervals", "ordinal", "others")
 LIKING_SD = 0.5  # by how much partners differ in liking, where they do, in points of the scale
 SLOPE = 0.2  # planted, for coverage
 
@@ -254,6 +259,63 @@ def ordinal(design: Design, liking_sd: float, rng: np.random.Generator) -> list[
     return found
 
 
+def others(design: Design, liking_sd: float, rng: np.random.Generator) -> list[dict[str, float | None]]:
+    """Return the p values of the default analyses that are no mixed models: by the shipped functions."""
+    studies = simulate(design, liking_sd, rng)
+    return [_other_tests(studies.rows(k, studies.value), design, bool(liking_sd), rng) for k in range(BATCH)]
+
+
+def _other_tests(
+    rows: list[dict[str, Any]], design: Design, differ: bool, rng: np.random.Generator
+) -> dict[str, float | None]:
+    by_person: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_person.setdefault(row["person"], []).append(row)
+    turns = [row | {"turn": turn} for part in by_person.values() for row, turn in _shuffled(part, rng)]
+    made: dict[str, float | None] = {
+        "change over the session": attempt(lambda: change_over_games(turns, "value")).get("p"),
+    }
+    pairs = [pair for part in by_person.values() if (pair := _compared(part, rng))]
+    names = sorted({name for pair in pairs for name in (pair["first"], pair["second"])})
+    by_name = {row["what"]: row.get("p") for row in strengths(pairs, names)}
+    made["preference for the second"] = by_name.get("second place")
+    whole = [part for part in by_person.values() if len({row["partner"] for row in part}) == design.partners]
+    if len(whole) > 2:
+        latent, score = (
+            np.array([_means(part, name, design.partners) for part in whole]) for name in ("latent", "score")
+        )
+        places = np.argsort(np.argsort(-latent, axis=1), axis=1) + 1.0
+        made["ranks against own scores"] = by_person_of(places, score)["p"]
+        if not differ:
+            made["one ranked above another"] = above("one", [str(n) for n in range(design.partners)], places)[0]["p"]
+    if not differ:
+        made["strength of a partner"] = by_name.get(names[0])
+    return made
+
+
+def _shuffled(part: list[dict[str, Any]], rng: np.random.Generator) -> list[tuple[dict[str, Any], int]]:
+    return list(zip(part, (rng.permutation(len(part)) + 1).tolist(), strict=True))
+
+
+def _means(part: list[dict[str, Any]], name: str, partners: int) -> list[float]:
+    return [float(np.mean([row[name] for row in part if row["partner"] == k])) for k in range(partners)]
+
+
+def _compared(part: list[dict[str, Any]], rng: np.random.Generator) -> dict[str, Any] | None:
+    """Return a person's preference between two of the partners met: the difference of two ratings."""
+    met = sorted({row["partner"] for row in part})
+    if len(met) < 2:
+        return None
+    first, second = rng.choice(met, 2, replace=False).tolist()
+    rated = {row["partner"]: row["value"] for row in part}
+    return {
+        "person": part[0]["person"],
+        "first": str(first),
+        "second": str(second),
+        "sum": rated[second] - rated[first],
+    }
+
+
 def batches(out: Path, kind: str, studies: int) -> Iterator[tuple[Path, str, float, int]]:
     """Yield the batches that are still to be done, each with its file."""
     for batch in range(math.ceil(studies / BATCH)):
@@ -266,12 +328,12 @@ def batches(out: Path, kind: str, studies: int) -> Iterator[tuple[Path, str, flo
 
 def run(out: Path, kind: str, studies: int, part: int, parts: int) -> None:
     """Simulate what is still to be done."""
-    work = {"tests": tests, "intervals": intervals, "ordinal": ordinal}[kind]
+    work = {"tests": tests, "intervals": intervals, "ordinal": ordinal, "others": others}[kind]
     (out / kind).mkdir(parents=True, exist_ok=True)
     for file, name, liking, batch in batches(out, kind, studies):
         if batch % parts != part:
             continue
-        key = [("tests", "intervals", "ordinal").index(kind), [*DESIGNS].index(name), int(liking > 0), batch]
+        key = [KINDS.index(kind), [*DESIGNS].index(name), int(liking > 0), batch]
         rng = np.random.default_rng(key)
         rows = work(DESIGNS[name], liking, rng)
         file.with_suffix(".part").write_text(json.dumps(rows))
@@ -323,6 +385,7 @@ partners are liked alike; after it they differ in liking by a standard deviation
 the test is about. Where there is one number, differences between partners would be something to find.
 
     python -m benchmarks.error_rates --kind tests
+    python -m benchmarks.error_rates --kind others
     python -m benchmarks.error_rates --kind intervals
     python -m benchmarks.error_rates --page docs/results/error_rates.md
 
@@ -347,6 +410,14 @@ same in all of its games.
 
 {tests}
 
+The rows *clustered by person* are what was the default before, in every eighth study. Score against hand-overs
+(`interdependence`) is the regression on the game, with the score in place of the rating.
+
+{others}
+
+`ranks against own scores` takes rankings of all partners, so it has none where partners are drawn; its p cannot be
+below 1/24 with four partners. Presses of buttons (`clicks`) have intervals and no test.
+
 ## Share of 95 % intervals that hold what was planted
 
 {intervals}
@@ -368,7 +439,7 @@ def page(out: Path) -> str:
     held = table(out, "intervals") if (out / "intervals").exists() else "Not simulated yet."
     return PAGE.format(
         liking=LIKING_SD, done=done, least=f"{least:,}", low=100 * low, high=100 * high, tests=table(out, "tests"),
-        intervals=held,
+        others=table(out, "others"), intervals=held,
     )  # fmt: skip
 
 
@@ -377,7 +448,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("out/error_rates"))
     parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--kind", choices=("tests", "intervals", "ordinal"), default="tests")
+    parser.add_argument("--kind", choices=KINDS, default="tests")
     parser.add_argument("--part", type=int, default=0, help="which of --parts processes this one is")
     parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--table", action="store_true")
@@ -393,7 +464,7 @@ def main() -> None:
     if not args.table:
         run(args.out, args.kind, args.studies, args.part, args.parts)
         return
-    for kind in ("tests", "intervals", "ordinal"):
+    for kind in KINDS:
         if (args.out / kind).exists():
             print(f"\n{kind}\n\n{table(args.out, kind)}")
 

@@ -6,7 +6,7 @@ import html
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,8 +123,8 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
     from interplay.stats import interval_table
     from interplay.table import Table
 
-    by = ["game", "agents", "privileged"]
     measured = traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(traces)
+    by = [c for c in ("game", "agents", "privileged", "scoring") if c in measured.scores.columns]
     intervals = interval_table(measured.scores, by=by, seed=seed, statistic="mean")
     rows = [
         {**{b: r[b] for b in by}, "mean": r["estimate"], "low": r["low"], "high": r["high"], "episodes": r["n"]}
@@ -141,7 +141,32 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
 def mean_over_episodes(table: Table) -> Table:
     """A tidy table averaged over the episodes of each team; a value missing in all of them stays missing."""
     by = [c for c in table.columns if c not in ("episode", "value", "seed", *table.describing)]
-    return table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
+    means = table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
+    return replace(means, describing=("episodes",))
+
+
+# What a row of a table of measurements is of; all else says which value it is.
+UNITS = (
+    "game", "options", "episode", "agents", "privileged", "seed", "seat", "agent", "algorithm", "partner", "over",
+    "giver", "receiver", "policy",
+)  # fmt: skip
+
+
+def wide(table: Table) -> Table:
+    """A table of measurements with a row for each episode, seat, agent or pairing, and a column for each metric.
+
+    Several values of one metric are told apart by what differs: `g1 public` and `g1 seen`. The rule of scoring stands
+    in the title where it is one.
+
+    Raises:
+        InterplayError: The table lists moments (`detail`), or there are too many columns.
+    """
+    if "t" in table.columns or "gave_t" in table.columns:
+        raise InterplayError("a list of moments has no wide form: leave out detail, or wide")
+    rules = {row.get("scoring") for row in table} - {None}
+    by_rule = ["scoring"] if len(rules) > 1 else []
+    title = f"{table.title} ({rules.pop()})" if len(rules) == 1 else table.title
+    return replace(table, title=title).pivot([*UNITS, *by_rule])
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def plain(value: Any) -> Any:
 
 
 MOST_SHOWN = 60  # rows of a table that a notebook shows
+WIDEST = 400  # columns of a pivoted table
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,51 @@ class Table:
             )
         return Table.of(rows, self.title, columns=[*by, *how])
 
+    def pivot(self, index: Sequence[str], names: str = "metric", value: str = "value") -> Table:
+        """Return the long table as a wide one: a row for each unit, a column for each name.
+
+        A name that stands several times in a row of the wide table is told apart by the other columns that differ
+        there: `g1 public` and `g1 seen`. Columns that describe a value (an interval, a count) are left out.
+
+        Args:
+            index: The columns that say what a row is of; those that are empty throughout are left out.
+            names: The column whose values become columns.
+            value: The column whose values fill them.
+
+        Raises:
+            InterplayError: A column is missing, two rows cannot be told apart, or the table would have more columns
+                than `WIDEST`.
+        """
+        for column in (names, value):
+            self.column(column)
+        units = [c for c in index if c in self.columns and any(row[c] is not None for row in self.rows)]
+        rest = [c for c in self.columns if c not in (*index, names, value, *self.describing)]
+        qualifiers = self._qualifiers(units, rest, names)
+        rows: dict[str, Row] = {}
+        columns: dict[str, None] = dict.fromkeys(units)
+        for row in self.rows:
+            said = [row[names], *(row[c] for c in qualifiers[row[names]] if row[c] is not None)]
+            name = " ".join(str(part) for part in said)
+            unit = {c: row[c] for c in units}
+            cells = rows.setdefault(json.dumps(unit, sort_keys=True, default=str), unit)
+            if name in cells:
+                raise InterplayError(f"two rows have {name!r} of {_words(unit)}: they do not fit into a wide table")
+            cells[name] = row[value]
+            columns[name] = None
+        if len(columns) > WIDEST:
+            raise InterplayError(f"a wide table would have {len(columns)} columns: choose fewer of {names}")
+        return Table.of(rows.values(), self.title, columns=list(columns))
+
+    def _qualifiers(self, units: Sequence[str], rest: Sequence[str], names: str) -> dict[Any, list[str]]:
+        """Return by name the columns in which rows of one unit and name differ."""
+        seen: dict[tuple[str, str], Row] = {}
+        differ: dict[Any, dict[str, None]] = {row[names]: {} for row in self.rows}
+        for row in self.rows:
+            key = (json.dumps([row[c] for c in units], default=str), str(row[names]))
+            first = seen.setdefault(key, row)
+            differ[row[names]].update(dict.fromkeys(c for c in rest if row[c] != first[c]))
+        return {name: [c for c in rest if c in columns] for name, columns in differ.items()}
+
     def __add__(self, other: Table) -> Table:
         """Both tables' rows, with the columns of either."""
         joined = Table.of([*self.rows, *other.rows], self.title, columns=[*self.columns, *other.columns])
@@ -154,15 +200,27 @@ class Table:
     def _write_parquet(self, path: Path) -> None:
         import duckdb
 
-        kinds = {name: _sql_type(self.column(name)) for name in self.columns}
         with duckdb.connect() as con:
-            con.execute(f"CREATE TABLE held ({', '.join(f'{_quoted(n)} {kind}' for n, kind in kinds.items())})")
-            marks = ", ".join("?" * len(self.columns))
-            if self.rows:
-                con.executemany(
-                    f"INSERT INTO held VALUES ({marks})", [[_cell(row[c]) for c in self.columns] for row in self.rows]
-                )
-            con.execute("COPY held TO $path (FORMAT parquet)", {"path": str(path)})
+            self.into_duckdb(con, "rows")
+            con.execute("COPY rows TO $path (FORMAT parquet)", {"path": str(path)})
+
+    def into_duckdb(self, connection: Any, name: str) -> None:
+        """Make the table a table of a DuckDB connection; lists and mappings become JSON.
+
+        Args:
+            connection: The connection.
+            name: What the table is called there.
+        """
+        import numpy as np
+
+        columns = {c: np.empty(len(self.rows), object) for c in self.columns}
+        for c, values in columns.items():
+            values[:] = [_cell(row[c]) for row in self.rows]
+        kinds = {c: _sql_type(self.column(c)) for c in self.columns}
+        connection.register("source", columns)
+        typed = ", ".join(f"CAST({_quoted(c)} AS {kind}) AS {_quoted(c)}" for c, kind in kinds.items())
+        connection.execute(f"CREATE TABLE {_quoted(name)} AS SELECT {typed} FROM source")
+        connection.unregister("source")
 
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
@@ -193,6 +251,10 @@ def _needed(package: str) -> Any:
 def _cell(value: Any) -> Any:
     """A value as a column of one type can hold it: lists and mappings as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _words(unit: Row) -> str:
+    return ", ".join(f"{name} {value}" for name, value in unit.items() if value is not None) or "the table"
 
 
 def _text(value: Any) -> str:

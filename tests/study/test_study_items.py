@@ -6,8 +6,9 @@ import pytest
 
 from interplay.errors import InterplayError
 from interplay.study.export.files import read_folder, write_folder
+from interplay.study.http.page_views import known_order
 from interplay.study.protocol.conditions import holds, parse
-from interplay.study.protocol.flow import first_slots, options, ordered, pages
+from interplay.study.protocol.flow import first_slots, options, ordered, pages, with_partners_met
 from interplay.study.protocol.reading import load
 from interplay.study.protocol.reading import parse as read_study
 from tests.study.conftest import opened, within_a_minute
@@ -210,3 +211,48 @@ def test_those_who_fail_a_check_are_left_out(items, tmp_path):
     findings = analyse(read_folder(tmp_path / "out"))
     why = {row["why_not"] for row in findings.results[0].tables["people"]}
     assert "1 attention checks failed" in why
+
+
+LEFT_OUT = """
+name: left_out
+title: Left out
+games: {hanabi: {game: hanabi/2p}}
+partners: {one: hanabi/simple, two: hanabi/holmes, three: random}
+designs:
+  agents: {factors: {partner: [one, two, three]}, order: fixed}
+flow:
+  - {kind: consent, id: consent, title: Consent, version: "1", checkboxes: [{id: agree, label: I agree}]}
+  - kind: form
+    id: wish
+    title: Your wish
+    questions:
+      - id: skip
+        type: choice
+        label: Skip?
+        options: [{value: "yes", label: "Yes"}, {value: "no", label: "No"}]
+  - kind: repeat
+    id: rounds
+    over: agents
+    pages:
+      - {kind: game, id: game, title: Game, game: hanabi, partner: $partner, when: "turn > 1 or skip == 'no'"}
+      - {kind: ranking, id: order, of: agents, title: Order}
+  - {kind: instructions, id: after, title: After, text: "First {first}, then {second}"}
+"""
+
+
+def test_games_that_a_condition_left_out_are_not_met():
+    study = read_study(LEFT_OUT)
+    all_pages = pages(study, first_slots(study), 0)
+    ids = [page.id for page in all_pages]
+    met = [page.value(page.item.partner) for page in all_pages if page.item.kind == "game"]
+    last = ids.index("after")
+    every = [f"rounds.{turn}.game" for turn in (1, 2, 3)]
+    assert known_order(all_pages, 0, ()) == met  # nothing is decided yet
+    assert known_order(all_pages, last, every) == met
+    assert known_order(all_pages, last, every[1:]) == met[1:]  # the first game was skipped
+    assert known_order(all_pages, ids.index("rounds.2.game"), ()) == met[1:]
+    ranking = all_pages[ids.index("rounds.3.order")]
+    assert set(with_partners_met(ranking, all_pages, every).met) == set(met)
+    assert set(with_partners_met(ranking, all_pages, every[1:]).met) == set(met[1:])
+    early = all_pages[ids.index("rounds.1.order")]
+    assert with_partners_met(early, all_pages, every[1:]).met == ()

@@ -157,6 +157,7 @@ def board(challenge: Challenge, database: Database) -> Table:
                     "several_seats": several["mean"],
                     "median": setting["median"],
                     "bombs": setting["bombs"],
+                    **({"scoring": setting["scoring"]} if "scoring" in setting else {}),
                     "forfeits": setting["forfeits"],
                 }
             )

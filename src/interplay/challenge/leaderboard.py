@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from interplay.challenge.schema import games, submissions, teams
 from interplay.challenge.spec import Challenge, Phase
+from interplay.games.registry import scoring
 from interplay.server.database import Tx
 
 
@@ -118,6 +119,7 @@ def page(challenge: Challenge, rows: Sequence[Mapping[str, Any]], now: datetime,
         phases=[_phase(p, now) for p in challenge.phases],
         fingerprint=fingerprint,
         has_prediction=bool(challenge.prediction),
+        scoring={s.name: scoring(s.game, s.options).get("scoring", "") for s in challenge.settings},
     )
 
 

@@ -21,6 +21,7 @@ from interplay.challenge.peeking import peeking
 from interplay.challenge.schema import games, predictions, submissions, teams
 from interplay.challenge.spec import Challenge
 from interplay.games.api import Game
+from interplay.games.registry import scoring
 from interplay.metrics.api import measure
 from interplay.rollout.episode import Episode
 from interplay.safe_files import inflate, parse_json
@@ -138,6 +139,7 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[ScoredGame], sal
         "setting": stage.setting.name,
         "game": stage.game.id,
         "options": dict(stage.game.options),
+        **scoring(stage.game.id, stage.game.options),
         "rules_version": stage.game.rules_version,
         "partners": len(stage.partners),
         "partners_sha256": hmac.new(salt, partner_hashes.encode(), hashlib.sha256).hexdigest(),

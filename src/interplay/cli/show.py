@@ -34,13 +34,23 @@ class PlayOptions(JsonOption):
 
 
 def show(table: Table, *, json: bool, **extra: Any) -> None:
-    """Print the records of a table, as JSON or for people."""
+    """Print the records of a table, as JSON (with `extra` beside the rows) or for people."""
+    show_wide(table, (), json=json, **extra)
+
+
+def show_wide(table: Table, keys: Sequence[str], *, json: bool, **extra: Any) -> None:
+    """Print a table of many columns; what does not fit the screen is printed in parts.
+
+    Args:
+        table: The table.
+        keys: Columns that say what a row is of, which all parts repeat; without any, there is one part.
+        json: Print one JSON object in place of a table.
+        extra: Further entries of the JSON object.
+    """
     if json:
         print(table.to_json(**extra))
         return
     from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
 
     # Files and pipes do not wrap; people are told once what is the same in all rows.
     console = Console(width=None if sys.stdout.isatty() else 250, soft_wrap=False)
@@ -51,17 +61,39 @@ def show(table: Table, *, json: bool, **extra: Any) -> None:
     if len(table) == 1 and len(columns) > WIDEST:
         console.print(_upright(table.rows[0], columns))
         return
-    grid = Grid(*(columns or table.columns), header_style="bold")
-    for column, name in zip(grid.columns, columns or table.columns, strict=True):
+    for part in _parts(table, columns or list(table.columns), [c for c in columns if c in keys], console.width):
+        console.print(_grid(table, part))
+    if len(table) > LONGEST:
+        note(f"{len(table) - LONGEST} more rows; --json gives all")
+
+
+def _parts(table: Table, columns: list[str], keys: list[str], width: int) -> list[list[str]]:
+    """Return the columns in parts that fit the width, each beginning with the keys; all in one without keys."""
+    if not keys:
+        return [columns]
+    rows = table.rows[:LONGEST]
+    needs = {c: 3 + max([len(c), *(len(cell(row[c])) for row in rows)]) for c in columns}
+    parts: list[list[str]] = [list(keys)]
+    for column in (c for c in columns if c not in keys):
+        if len(parts[-1]) > len(keys) and 1 + needs[column] + sum(needs[c] for c in parts[-1]) > width:
+            parts.append(list(keys))
+        parts[-1].append(column)
+    return parts
+
+
+def _grid(table: Table, columns: Sequence[str]) -> Any:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(*columns, header_style="bold")
+    for column, name in zip(grid.columns, columns, strict=True):
         numbers = [row[name] for row in table if row[name] is not None]
         column.justify = "right" if numbers and all(isinstance(v, int | float) for v in numbers) else "left"
         column.overflow = "fold"
     for row in table.rows[:LONGEST]:
         # What people and models said may hold brackets, which rich would take for markup.
-        grid.add_row(*(Text(cell(row[c])) for c in columns or table.columns))
-    console.print(grid)
-    if len(table) > LONGEST:
-        note(f"{len(table) - LONGEST} more rows; --json gives all")
+        grid.add_row(*(Text(cell(row[c])) for c in columns))
+    return grid
 
 
 def _upright(row: Mapping[str, Any], columns: Sequence[str]) -> Any:

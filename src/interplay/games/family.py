@@ -40,6 +40,7 @@ class GameFamily:
     reward_space: str | None = None  # function (game) -> what evaluation partners may prefer
     partners: tuple[str, ...] = ()  # agents of the default panel
     score_options: tuple[str, ...] = ()  # options that change how a game is scored, and nothing that an agent sees
+    score_rule: str | None = None  # function (game) -> in words, what those options make of the score
     browser_view: str | None = None  # `study.live.browser_views.BrowserView`: how people see and play it
     replay_events: tuple[str, ...] = ()  # events that are marked on a replay's bar
 

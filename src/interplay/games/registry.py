@@ -81,6 +81,20 @@ def capability(game: Game, name: str) -> Any:
     return import_object(declared) if isinstance(declared, str) else declared
 
 
+def scoring(name: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the column `scoring` of tables of a game's scores; nothing for games that are scored in one way only.
+
+    Args:
+        name: The game.
+        options: Its options.
+    """
+    family = name.partition("/")[0]
+    if family not in GAMES.names() or GAMES.load(family).score_rule is None:
+        return {}
+    game = make_recorded(name, dict(options))
+    return {"scoring": capability(game, "score_rule")(game)}
+
+
 @functools.lru_cache(maxsize=256)
 def _make(name: str, options: str) -> Game:
     """Make a game, cached: games never change, so the same name gives the same game, with what was compiled for it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from interplay.games.registry import scoring
 from interplay.metrics.model_calls import SeatCalls, fallback_share, seats_with_models
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
@@ -14,12 +15,14 @@ def game_summary(traces: Iterable[Episode]) -> Table:
     groups: dict[tuple, list[Episode]] = {}
     for episode in traces:
         names = " | ".join(identity.name for identity in episode.agents)
-        groups.setdefault((episode.game_id, names), []).append(episode)
+        rule = tuple(scoring(episode.game_id, episode.options).items())
+        groups.setdefault((episode.game_id, names, rule), []).append(episode)
     rows = [
         {"game": game, "agents": agents, "episodes": len(group), "score": sum(e.score for e in group) / len(group)}
+        | dict(rule)
         | {"steps": sum(e.length for e in group) / len(group)}
         | usage_row(group)
-        for (game, agents), group in groups.items()
+        for (game, agents, rule), group in groups.items()
     ]
     return Table.of(rows, "Teams with language models; tokens, cost and waiting are means over episodes")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from interplay.games.registry import scoring
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.grouping import INTER, INTRA, MIXED, PAIRING, SELF, Pair, TeamGroup, pair, team
 from interplay.rollout.episode import Episode
@@ -47,6 +49,12 @@ def finish(parts: Sequence[dict[TeamGroup, CrossplaySums]], options: Mapping[str
             teams[group] = teams[group] + sums if group in teams else sums
     yield from _matrix(teams)
     yield from _relations(teams)
+
+
+def finish_with_rule(parts: Sequence[dict[TeamGroup, CrossplaySums]], options: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of `finish` with the way in which the games were scored."""
+    for row in finish(parts, options):
+        yield row | scoring(row["game"], json.loads(row["options"] or "{}"))
 
 
 def _matrix(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
@@ -113,7 +121,7 @@ CROSSPLAY = Metric(
     "inter-algorithm cross-play score (an agent's config may name its `algorithm`)",
     compute=compute,
     describing=("sd", "games", "algorithms"),
-    finish=finish,
+    finish=finish_with_rule,
     direction="higher",
     unit="points",
     source="Lucas and Allen 2022, Any-Play; Hu et al. 2020, Other-Play",

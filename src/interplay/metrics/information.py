@@ -133,7 +133,7 @@ INFORMATION = Metric(
     doc="entropy of an agent's actions (ad_entropy), of pairs of a partner's action and its response (ard_entropy), "
     "and what the one tells of the other (ic): with each partner, as the mean over partners, and over all games",
     compute=compute,
-    describing=("n",),
+    describing=("n", "sd", "partners"),
     finish=finish,
     direction="neither",
     unit="nats",

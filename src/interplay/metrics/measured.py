@@ -10,6 +10,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.registry import scoring
 from interplay.metrics.api import Metric, Sample, measure_samples, samples
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
@@ -61,7 +62,7 @@ class MeasuredTraces:
 
     @cached_property
     def scores(self) -> Table:
-        """The score of every episode: game, episode, agents, privileged, seed, metric, value."""
+        """The score of every episode: game, episode, agents, privileged, seed, scoring, metric, value."""
         rows = [
             {
                 "game": row["game"],
@@ -69,6 +70,7 @@ class MeasuredTraces:
                 "agents": " | ".join(row["agents"]),
                 "privileged": any(row["privileged"]),
                 "seed": row["seed"],
+                **scoring(row["game"], row["options"]),
                 "metric": "score",
                 "value": row["score"],
             }

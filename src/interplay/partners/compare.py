@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.registry import scoring
 from interplay.partners.panel import Panel
 from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
@@ -62,13 +63,22 @@ def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Pane
     pairs = _differences(values, [agent.name for agent in agents])
     overall = interval_table(pairs, by=["agent", "against"], value="difference", **units)
     alone = {"fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
+    rule = scoring(game.id, game.options)
     by_partner = interval_table(pairs, by=["agent", "against", "partner"], value="difference", **alone)
     return Comparison(
-        agents=_named(means, "mean", "Mean score of each agent, with its interval over partners"),
-        differences=_with_wins(overall, pairs, ["agent", "against"], "Paired differences: agent minus against"),
-        by_partner=_with_wins(by_partner, pairs, ["agent", "against", "partner"], "The same, partner by partner"),
+        agents=_with_rule(_named(means, "mean", "Mean score of each agent, with its interval over partners"), rule),
+        differences=_with_rule(
+            _with_wins(overall, pairs, ["agent", "against"], "Paired differences: agent minus against"), rule
+        ),
+        by_partner=_with_rule(
+            _with_wins(by_partner, pairs, ["agent", "against", "partner"], "The same, partner by partner"), rule
+        ),
         episodes=values,
     )
+
+
+def _with_rule(table: Table, rule: Row) -> Table:
+    return Table.of([row | rule for row in table], table.title)
 
 
 def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel) -> Table:

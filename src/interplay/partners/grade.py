@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from interplay.agents.api import Agent
 from interplay.games.api import Game
+from interplay.games.registry import scoring
 from interplay.metrics.interdependence.metric import counted_channels, readable
 from interplay.metrics.interdependence.records import IGNORED, PARKED
 from interplay.metrics.measured import MeasuredTraces
@@ -58,6 +59,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "agent": ego.name,
             "game": game.id,
             "panel": panel.name,
+            **scoring(game.id, game.options),
             "iqm": overall["estimate"],
             "low": overall["low"],
             "high": overall["high"],
@@ -70,8 +72,9 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
         }
     ]
     helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
-    partners = _means(values, ["agent", "partner", "game"], seed)
-    cells = _means(values, ["agent", "partner", "game", "seat_of_agent"], seed)
+    by = ["agent", "partner", "game", *scoring(game.id, game.options)]
+    partners = _means(values, by, seed)
+    cells = _means(values, [*by, "seat_of_agent"], seed)
     near = proximity(panel, game, [(ego.name, 0, values)], seed)
     if near is not None:
         cells, partners = _with_ratios(panel, near, cells, partners)
@@ -196,6 +199,7 @@ def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
                 "seat_of_agent": team % seats,
                 "episode": row["episode"],
                 "score": row["value"],
+                **scoring(game.id, game.options),
                 "privileged": privileged[team // seats],
             }
         )

@@ -11,7 +11,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import capability
 from interplay.metrics.measured import MeasuredTraces
-from interplay.reports import communication, model_calls, teamwork
+from interplay.reports import communication, hanabi, model_calls, teamwork
 from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import dialogue_lines
@@ -35,7 +35,8 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
         report = crossplay_report(pairs, title=title or "Cross-play", replays=replays, provenance=provenance)
     else:
         report = build_report({"scores": scores}, replays, title=title or "Report", provenance=provenance)
-    more = [*teamwork.sections(measured), *communication.sections(measured), *model_calls.sections(measured)]
+    makers = (teamwork, hanabi, communication, model_calls)
+    more = [section for maker in makers for section in maker.sections(measured)]
     return _before_replays(report, more)
 
 
@@ -60,7 +61,7 @@ def grade_document(
         replays=[show_episode(measured, number) for number in measured.shown],
         provenance=_provenance(measured) | dict(provenance),
     )
-    return _before_replays(made, teamwork.sections(measured))
+    return _before_replays(made, [*teamwork.sections(measured), *hanabi.sections(measured)])
 
 
 def _before_replays(made: Report, more: Sequence[Section]) -> Report:

@@ -197,9 +197,20 @@ def scatter(
     x_title: str,
     y_title: str,
     line: tuple[float, float] | None = None,
+    parabola: tuple[float, float, float] | None = None,
     note: str = "",
 ) -> str:
-    """Points by two measures. `line` is (slope, intercept); `note` tells r and its interval."""
+    """Points by two measures.
+
+    Args:
+        points: The points, coloured by group.
+        title: What the picture is called for those who cannot see it.
+        x_title: The axis below.
+        y_title: The axis to the left.
+        line: Slope and intercept of a line to draw.
+        parabola: a, b and c of a curve a x^2 + b x + c to draw.
+        note: Says r and its interval.
+    """
     width, height, left, right, top, bottom = 560.0, 380.0, 62.0, 16.0, 30.0, 52.0
     x_low, x_high = svg.span([p.x for p in points]) if points else (0.0, 1.0)
     y_low, y_high = svg.span([p.y for p in points]) if points else (0.0, 1.0)
@@ -215,6 +226,8 @@ def scatter(
         body += text(left - 8, y, name, 11, MUTED, text_anchor="end", dominant_baseline="central")
     if line and points:
         body += _clipped_line(line, (x_low, x_high), (y_low, y_high), at)
+    if parabola and points:
+        body += _clipped_curve(parabola, (x_low, x_high), (y_low, y_high), at)
     groups = list(dict.fromkeys(p.group for p in points))
     for p in points:
         x, y = at(p.x, p.y)
@@ -224,7 +237,13 @@ def scatter(
     body += text((left + width - right) / 2, height - 12, x_title, 12, MUTED, text_anchor="middle")
     body += text(16, (top + height - bottom) / 2, y_title, 12, MUTED, text_anchor="middle",
                  transform=f"rotate(-90 16 {svg.number((top + height - bottom) / 2)})")  # fmt: skip
-    body += text(width - right, 18, note, 12, INK, text_anchor="end", font_weight=600) if note else ""
+    key = sum(30 + svg.text_width(group) for group in groups) if len(groups) > 1 else 0.0
+    beside = key + svg.text_width(note) < width - left - right  # else the note stands within the frame
+    body += (
+        text(width - right, 18 if beside else top + 14, note, 12, INK, text_anchor="end", font_weight=600)
+        if note
+        else ""
+    )
     body += _key(groups, left, 18) if len(groups) > 1 else ""
     return svg.picture(width, height, body, title)
 
@@ -240,6 +259,19 @@ def _clipped_line(line: tuple[float, float], xs, ys, at) -> str:
         return ""
     (x1, y1), (x2, y2) = (at(x, slope * x + intercept) for x in ends)
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=INK, stroke_width=1.5, stroke_dasharray="6 4")
+
+
+def _clipped_curve(parabola: tuple[float, float, float], xs, ys, at) -> str:
+    """The parts of the parabola that lie within the frame, as short lines."""
+    a, b, c = parabola
+    steps = [xs[0] + (xs[1] - xs[0]) * i / 60 for i in range(61)]
+    heights = [a * x * x + b * x + c for x in steps]
+    parts = ""
+    for (x, y), (after, high) in zip(zip(steps, heights, strict=True), zip(steps[1:], heights[1:], strict=True)):
+        if all(ys[0] <= value <= ys[1] for value in (y, high)):
+            (x1, y1), (x2, y2) = at(x, y), at(after, high)
+            parts += element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=INK, stroke_width=1.5)
+    return parts
 
 
 def _key(groups: Sequence[str], x: float, y: float) -> str:

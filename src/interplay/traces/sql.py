@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
+import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import duckdb
 
-from interplay.errors import TraceError
+from interplay.errors import InterplayError, TraceError
+from interplay.games.registry import make_recorded
 from interplay.table import Table
 from interplay.traces.columns import encode
 from interplay.traces.parquet_parts import connect, select_typed
@@ -18,7 +22,10 @@ from interplay.traces.store import TraceSet
 
 SEATS = {"episode": "BIGINT", "seat": "BIGINT", "agent": "VARCHAR", "hash": "VARCHAR", "privileged": "BOOLEAN"}
 SEATS |= {"config": "JSON", "reward": "DOUBLE"}
-VIEWS = {**TABLES, "seats": SEATS}
+NAMES = {"game": "VARCHAR", "options": "JSON", "action": "BIGINT", "name": "VARCHAR"}
+NAMED = {"episode": "BIGINT", "t": "INTEGER", "seat": "SMALLINT", "agent": "VARCHAR", "action": "SMALLINT"}
+NAMED |= {"name": "VARCHAR"}
+VIEWS = {**TABLES, "seats": SEATS, "action_names": NAMES, "named_actions": NAMED}
 
 _SEATS_VIEW = """
 CREATE VIEW seats AS SELECT episode, seat - 1 AS seat, agents[seat] AS agent, hashes[seat] AS hash,
@@ -26,13 +33,36 @@ CREATE VIEW seats AS SELECT episode, seat - 1 AS seat, agents[seat] AS agent, ha
 FROM (SELECT *, unnest(range(1, len(agents) + 1)) AS seat FROM episodes)
 """
 
+_NAMED_VIEW = """
+CREATE VIEW named_actions AS SELECT a.episode, a.t, a.seat, e.agents[a.seat + 1] AS agent, a.action, n.name
+FROM actions a JOIN episodes e ON a.episode = e.episode
+LEFT JOIN action_names n ON n.game = e.game AND CAST(n.options AS VARCHAR) = CAST(e.options AS VARCHAR)
+  AND n.action = a.action
+"""
 
-def query(traces: TraceSet | str | os.PathLike[str], sql: str) -> Table:
-    """The rows of one SELECT over `episodes`, `seats`, `actions`, `checksums` and `events`."""
+
+def query(traces: TraceSet | str | os.PathLike[str], sql: str, tables: Mapping[str, Table] | None = None) -> Table:
+    """Return the rows of one SELECT over the tables that `schema_text` lists.
+
+    Args:
+        traces: A trace set or its folder.
+        sql: The SELECT.
+        tables: Further tables by name, such as measurements of the set.
+
+    Raises:
+        TraceError: The query is not one SELECT, or names what is not there.
+    """
     if not isinstance(traces, TraceSet):
         traces = TraceSet.open(traces)
+    more = dict(tables or {})
+    for name in set(more) & set(VIEWS):
+        raise TraceError(f"{name!r} is a table of every trace set: call yours something else")
     with connect() as con:
         paths = _define(con, traces)
+        if re.search(r"\b(action_names|named_actions)\b", sql, re.IGNORECASE):  # games are made for these alone
+            _action_names(con)
+        for name, table in more.items():
+            table.into_duckdb(con, name)
         _lock(con, paths)
         statement = _one_select(con, sql)
         try:
@@ -40,14 +70,37 @@ def query(traces: TraceSet | str | os.PathLike[str], sql: str) -> Table:
             names = _unique([column[0] for column in result.description or ()])
             rows = [dict(zip(names, map(_value, row), strict=True)) for row in result.fetchall()]
         except duckdb.Error as error:
-            raise TraceError(f"{_says(error)}\n{schema_text()}") from None
+            raise TraceError(f"{_says(error)}\n{schema_text(more)}") from None
     return Table.of(rows, columns=names)
 
 
-def schema_text() -> str:
-    """The tables and their columns, one line each."""
-    lines = (f"  {name}({', '.join(f'{c} {kind}' for c, kind in columns.items())})" for name, columns in VIEWS.items())
+def schema_text(tables: Mapping[str, Table] | None = None) -> str:
+    """Return the tables and their columns, one line each.
+
+    Args:
+        tables: Further tables that a query was given.
+    """
+    lines = [f"  {name}({', '.join(f'{c} {kind}' for c, kind in columns.items())})" for name, columns in VIEWS.items()]
+    lines += [f"  {name}({', '.join(table.columns)})" for name, table in (tables or {}).items()]
     return "The tables are:\n" + "\n".join(lines)
+
+
+def _action_names(con: duckdb.DuckDBPyConnection) -> None:
+    """Define `action_names` and `named_actions`; games that cannot be made here have no names."""
+    rows = []
+    for name, options in con.execute("SELECT DISTINCT game, CAST(options AS VARCHAR) FROM episodes").fetchall():
+        try:
+            game = make_recorded(name, json.loads(options))
+        except InterplayError:
+            continue
+        rows += [
+            {"game": name, "options": options, "action": number, "name": action}
+            for number, action in enumerate(game.action_names)
+        ]
+    Table.of(rows, columns=list(NAMES)).into_duckdb(con, "untyped_names")
+    typed = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in NAMES.items())
+    con.execute(f"CREATE VIEW action_names AS SELECT {typed} FROM untyped_names")
+    con.execute(_NAMED_VIEW)
 
 
 def _define(con: duckdb.DuckDBPyConnection, traces: TraceSet) -> list[str]:

@@ -22,5 +22,5 @@ def test_numbers_agree(name):
     if shutil.which("Rscript") is None:
         pytest.fail("Rscript is not installed; `make test-r` installs it from apt")
     for row in compare(name):
-        allowed = LOOSE.get(row["quantity"], 1e-4) if row["model"] == "ordinal" else 1e-4
+        allowed = LOOSE.get((row["model"], row["quantity"]), 1e-4)
         assert row["difference"] < allowed, (name, row)

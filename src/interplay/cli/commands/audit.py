@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import note, show, show_wide
 from interplay.errors import InterplayError
 from interplay.metrics.communication.profiles import ProfileName, with_profile
 from interplay.metrics.communication.records import AuditSettings
@@ -25,6 +25,7 @@ class AuditCommand:
     Examples:
       interplay llm audit traces
       interplay llm audit traces --by pairing --json
+      interplay llm audit traces --by pairing --wide
       interplay llm audit transcript.jsonl --show judged
       interplay llm audit traces --window 20 --redundancy literal --report audit.html
       interplay llm audit traces --transcript events.jsonl
@@ -40,6 +41,8 @@ class AuditCommand:
     """What the summary and the outcomes are grouped by; a cell is a pairing (chef, assistant) at a level."""
     metrics: tuple[str, ...] = ()
     """Metrics of the summary; by default the headlines."""
+    wide: bool = False
+    """The means of the summary with a row for each group and a column for each metric."""
     settings: tyro.conf.OmitArgPrefixes[AuditSettings] = field(default_factory=AuditSettings)
     """How to judge and weigh."""
     judging: tuple[ProfileName, ...] = ()
@@ -65,8 +68,10 @@ class AuditCommand:
         """Audit the source, print the chosen table, and write what is asked for."""
         from interplay.metrics.communication.definitions import DEFINITIONS, HEADLINES
         from interplay.metrics.communication.source import open_source
-        from interplay.reports.communication import READER_NOTE, audit, check_metrics
+        from interplay.reports.communication import GROUPS, READER_NOTE, audit, check_metrics
 
+        if self.wide and (self.show != "summary" or len(self.judging) > 1):
+            raise InterplayError("--wide is of the summary by one way of judging")
         if self.by == "seat" and self.show == "outcomes":
             raise InterplayError(
                 "outcomes are grouped by all, level, pairing, cell or dish; a seat's are in the summary"
@@ -81,6 +86,7 @@ class AuditCommand:
         chosen = self.metrics or HEADLINES
         if self.show == "summary":
             table = audited.summary(self.by, chosen, self.seed)
+            table = table.pivot(GROUPS[self.by], value="mean") if self.wide else table
             definitions = {name: DEFINITIONS[name] for name in chosen}
         else:
             table = {"episodes": audited.episodes, "judged": audited.judged, "outcomes": audited.outcomes(self.by)}[
@@ -88,7 +94,8 @@ class AuditCommand:
             ]
             definitions = dict(DEFINITIONS) if self.show == "episodes" else {}
         reader = {"reader": audited.reader.rows} if self.json and self.show == "summary" else {}
-        show(table, json=self.json, episodes=len(audited.transcripts), definitions=definitions, **reader)
+        keys = GROUPS[self.by] if self.wide else ()
+        show_wide(table, keys, json=self.json, episodes=len(audited.transcripts), definitions=definitions, **reader)
         if self.show == "summary" and not self.json:
             if audited.reader_model is None:
                 show(audited.reader, json=False)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, show
+from interplay.cli.show import JsonOption, note, options, show
 from interplay.errors import InterplayError
 
 RecordingKind = Literal["overcooked-ai", "overcooked-web", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"]
@@ -152,20 +152,33 @@ class ExportCommand:
 
 @dataclass(frozen=True)
 class Sql(JsonOption):
-    """Ask a trace set in SQL. Tables: episodes, actions, checksums, events.
+    """Ask a trace set in SQL. Tables: episodes, seats, actions, named_actions, action_names, checksums, events.
+
+    With --metrics there is also `measurements`: the rows that `interplay measure` gives.
 
     Examples:
       interplay sql traces "select game, count(*), avg(score) from episodes group by game"
-      interplay sql traces "select action, count(*) from actions where seat = 0 group by action" --json
+      interplay sql traces "select agent, name, count(*) as times from named_actions group by all" --json
+      interplay sql traces "select agent, metric, avg(value) from measurements group by all" --metrics hanabi/dominance
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
     """Folder of a trace set."""
     query: Annotated[str, tyro.conf.Positional]
     """A SELECT."""
+    metrics: tuple[str, ...] = ()
+    """Names of `interplay list metrics`, whose rows are the table `measurements`."""
+    options: tuple[str, ...] = ()
+    """Options of the metrics as name=value."""
 
     def run(self) -> None:
         """Run the query and print its rows."""
+        from interplay import api
         from interplay.traces import query
 
-        show(query(self.traces, self.query), json=self.json)
+        tables = {}
+        if self.metrics:
+            tables["measurements"] = api.measure(self.traces, self.metrics, progress=True, **options(self.options))
+        elif self.options:
+            raise InterplayError("--options are of metrics: name these with --metrics")
+        show(query(self.traces, self.query, tables), json=self.json)

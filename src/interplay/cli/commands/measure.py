@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, options, show
+from interplay.cli.show import JsonOption, note, options, show_wide
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Measure(JsonOption):
       interplay measure traces --metrics score
       interplay measure traces --metrics score events --json
       interplay measure traces --metrics score --mean
+      interplay measure traces --metrics score hanabi/dominance --wide
+      interplay measure traces --metrics hanabi/pool --wide --out pool.csv
     """
 
     traces: Annotated[Path, tyro.conf.Positional]
@@ -29,6 +31,8 @@ class Measure(JsonOption):
     """List what was counted, one row each, with its times (metrics that count moments)."""
     mean: bool = False
     """Average over the episodes of each team."""
+    wide: bool = False
+    """A row for each episode, seat, agent or pairing, with a column for each metric."""
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
     out: Path | None = None
@@ -46,8 +50,10 @@ class Measure(JsonOption):
         table = api.measure(self.traces, self.metrics, engine=self.engine, progress=True, **metric_options)
         if self.mean and not self.detail:
             table = api.mean_over_episodes(table)
+        if self.wide:
+            table = api.wide(table)
         if self.csv:
             note("--csv is now --out, which also writes .json and .parquet")
         for path in filter(None, (self.out, self.csv)):
             table.write(path)
-        show(table, json=self.json)
+        show_wide(table, api.UNITS if self.wide else (), json=self.json)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from interplay.traces import TraceSet
 
 
-def _pool(traces: Path | None, episodes: int, seed: int) -> tuple[TraceSet, Table]:
-    """Return a pool's games, read or played, and their metrics."""
+def _pool(traces: Path | None, episodes: int, seed: int, save: Path | None = None) -> tuple[TraceSet, Table]:
+    """Return a pool's games, read or played (and saved, before they are measured), and their metrics."""
     from interplay.papers.preference import pool
     from interplay.traces import TraceSet
 
     games = TraceSet.open(traces) if traces else pool.play_pool(episodes=episodes, seed=seed)
+    if save:
+        games.save(save)
     note(f"{len(games)} games; scores keep the points after the third bomb")
     return games, pool.pool_table(games)
 
@@ -40,7 +42,8 @@ class Table3:
 
     Every pair plays in both seatings, points are kept after the third bomb. Cells are ours / published; --json gives a
     row for each agent and metric with its 95 % interval and the number of games, partners or algorithms it rests on.
-    IC is corrected for its bias (Miller-Madow); ic_plug_in is not.
+    IC is corrected for its bias (Miller-Madow); ic_plug_in is not. g2 is as the paper writes it, g2_nearest the sense
+    whose values lie nearest to the printed column (interplay paper preference g2).
 
     Examples:
       interplay paper preference table3
@@ -69,13 +72,14 @@ class Table3:
         """Play or read the pool and print the table."""
         from interplay.metrics.hanabi.pool import measures
         from interplay.papers.preference import pool
+        from interplay.papers.preference.g2_senses import nearest_rows
+        from interplay.table import Table
 
-        games, table = _pool(self.traces, self.episodes, self.seed)
-        if self.save:
-            games.save(self.save)
+        games, table = _pool(self.traces, self.episodes, self.seed, self.save)
         if self.out:
             measures(table).write(self.out)
         rows = pool.table3(table, known=self.known, messages=self.messages)
+        rows = Table.of([*rows, *nearest_rows(games)], rows.title)
         if self.json:
             show(rows, json=True, agents=pool.nearness().rows, scoring="points kept after the third bomb")
             return

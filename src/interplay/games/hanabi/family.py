@@ -19,5 +19,6 @@ FAMILY = GameFamily(
         "random",
     ),
     score_options=("bomb",),
+    score_rule="interplay.games.hanabi.game:score_rule",
     browser_view="interplay.study.live.browser_views:HANABI",
 )

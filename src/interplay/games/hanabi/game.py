@@ -48,6 +48,12 @@ def variants() -> list[str]:
     return [f"{players}p{'-' if name else ''}{name}" for name in SETS for players in range(2, 6)]
 
 
+def score_rule(game: Hanabi) -> str:
+    """Say what becomes of the points when the last life is lost."""
+    last = {1: "first", 2: "second", 3: "third"}.get(game.rules.lives, f"{game.rules.lives}th")
+    return f"points {'kept' if game.rules.bomb == 'keep' else 'lost'} after the {last} bomb"
+
+
 def make(variant: str, options: Mapping[str, Any]) -> Hanabi:
     """Make a game of Hanabi for two to five players."""
     if variant not in variants():

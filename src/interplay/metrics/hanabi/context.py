@@ -100,6 +100,7 @@ CONTEXT = Metric(
     "dependent on context",
     compute=compute,
     finish=finish,
+    describing=("sd", "partners"),
     direction="neither",
     unit="probability",
     source="Bogin et al. 2018, adapted to Hanabi as in the objective-metrics study, appendix C.2",

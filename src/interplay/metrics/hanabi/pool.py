@@ -109,6 +109,7 @@ POOL = Metric(
     "mean and standard deviation over partners",
     compute=compute,
     finish=finish,
+    describing=("sd", "games", "algorithms", "partners", "n"),
     direction="neither",
     unit="as each metric",
     source="the objective-metrics study of human preference in Hanabi, Table 3",

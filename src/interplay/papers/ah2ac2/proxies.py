@@ -9,6 +9,7 @@ import numpy as np
 
 import interplay
 from interplay.agents.api import Agent
+from interplay.games.registry import scoring
 from interplay.papers.ah2ac2.published import PEOPLE, PROXIES, PUBLISHED_TABLE5
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
@@ -42,7 +43,8 @@ def self_play_table(players: int, games: int, names: Sequence[str] = (), seed: i
         {"agent": f"published proxy {n}", "games": 5000, "self_play": proxy.self_play, "se": 0.03}
         for n, proxy in enumerate(PROXIES.get(players, ()), 1)
     ]
-    return Table.of(rows + published, f"Self-play, {players} players")
+    rule = scoring(f"hanabi/{players}p", {})["scoring"]
+    return Table.of(rows + published, f"Self-play, {players} players ({rule})")
 
 
 def behaviour(traces: TraceSet, agent: str | None = None) -> dict[str, float]:
@@ -77,7 +79,7 @@ def behaviour_table(
 
 def leaderboard_table(rows: Sequence[Row]) -> Table:
     """Return Table 1: a leaderboard's rows, and below them what the paper printed for each number of players."""
-    kept = ("setting", "agent", "games", "one_seat", "low", "high", "several_seats", "median", "bombs")
+    kept = ("setting", "agent", "games", "one_seat", "low", "high", "several_seats", "median", "bombs", "scoring")
     listed: list[Row] = [{name: row.get(name) for name in kept} for row in rows]
     for players, methods in PUBLISHED_TABLE5.items():
         for method, (mean, median, _) in methods.items():

@@ -67,7 +67,8 @@ def figures(ratings: Table, pool: Table, traces: TraceSet, *, about: str = "", c
         sections.append(TableSection(Table.of(rows), title, "", "fig9"))
     sections += _counts(ratings)
     fits = table5(ratings, pool, seed=seed)
-    sections.append(TableSection(fits, fits.title, "p over agents and p mixed ask about other agents.", "table5"))
+    caption = "p over agents and p mixed ask about other agents."
+    sections.append(TableSection(fits, fits.title, caption, "table5", hide=["note"]))
     return Report("Objective metrics and human preference in Hanabi", sections, "", {"seed": seed})
 
 
@@ -88,11 +89,13 @@ def _panel(rows: Sequence[Row], metric: str, y: str = "rating") -> Figure:
     relation = relations(Table.of(known), [metric], rating=y, peaked=["ic"] if metric == "ic" else []).rows[0]
     if relation.get("r") is not None:
         note = f"r = {relation['r']:.2f}, {note}"
+    parabola = None
     if relation.get("shape") == "parabola":
         curve = quadratic_fit([row[metric] for row in known], [row[y] for row in known])
-        note, line = f"{note}, parabola with its peak at {curve.vertex:.3f}", None
+        note, line, parabola = f"{note}, peak at {curve.vertex:.3f}", None, (curve.a, curve.b, curve.c)
+    y_title = y.replace("_", " ")
     drawing = scatter(
-        points, title=AXES[metric], x_title=AXES[metric], y_title=y.replace("_", " "), line=line, note=note
+        points, title=AXES[metric], x_title=AXES[metric], y_title=y_title, line=line, parabola=parabola, note=note
     )
     return Figure(drawing, AXES[metric], "", f"{y} {metric}")
 

@@ -19,6 +19,7 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi.state import DISCARD
 from interplay.metrics.api import samples
 from interplay.metrics.hanabi.moves import positions
+from interplay.metrics.information import CORRECTED, LEADS
 from interplay.reports.document import Report
 from interplay.reports.preference import preference_report
 from interplay.rollout.episode import Episode
@@ -185,8 +186,8 @@ def agent_table(episodes: Sequence[Episode]) -> Table:
         row: Row = {"agent": ai, "games": len(mine), "score": _mean(mine, "score")}
         for name in ("g1", "g2", "g3", "hints", "adherence"):
             row[name] = _mean(mine, f"ai_{name}")
-        for value in information.where(agent=ai, partner=HUMAN, estimate="miller-madow"):
-            if value["metric"] in ("ad_entropy", "ard_entropy", "ic"):
+        for value in information.where(agent=ai, partner=HUMAN, estimate=CORRECTED):
+            if value["role"] != LEADS:  # what the AI answers to the person, as the paper defines both
                 row[value["metric"]] = value["value"]
         results.append(row)
     return Table.of(results, "Each AI with people, over all games (entropies in nats, corrected)")

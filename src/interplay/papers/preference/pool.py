@@ -94,18 +94,21 @@ def interval(table: Table, agent: str, column: str, values: Row) -> tuple[float 
         row = next((r for r in mine.where(**where) if r["value"] == values[column]), None)
         if row is None or row["sd"] is None:
             return None, None, None
-        return *_t(values[column], row["sd"], row["partners"]), row["partners"]
+        return *t_interval(values[column], row["sd"], row["partners"]), row["partners"]
     else:
         row = next((r for r in mine.where(**where, bomb="keep") if r["value"] == values[column]), None)
         if row is None or row["sd"] is None:
             return None, None, None
-        return *_t(values[column], row["sd"], row["games"]), row["games"]
+        return *t_interval(values[column], row["sd"], row["games"]), row["games"]
     if len(units) < 2:
         return None, None, len(units)
-    return *_t(values[column], float(np.std(units, ddof=1)), len(units)), len(units)
+    return *t_interval(values[column], float(np.std(units, ddof=1)), len(units)), len(units)
 
 
-def _t(mean: float, sd: float, n: int) -> tuple[float, float]:
+def t_interval(mean: float, sd: float | None, n: int) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of a mean of `n` values; None without a spread."""
+    if sd is None or n < 2:
+        return None, None
     half = float(distributions.t.ppf(0.975, n - 1)) * sd / math.sqrt(n)
     return mean - half, mean + half
 

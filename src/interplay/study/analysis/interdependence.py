@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.stats import correlation_interval, pearson, within_fit
+from interplay.stats import correlation_interval, within_fit
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import session_figures, team_figures
 from interplay.study.analysis.measures import Measured
+from interplay.study.analysis.mixed import estimate_row, slope_fit
 from interplay.study.analysis.plan import InterdependenceAnalysis
 from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, person_means
 from interplay.table import Row, Table
@@ -17,9 +18,10 @@ from interplay.table import Row, Table
 HELPED = (
     "An offer (trigger) is something put where a teammate can use it. `person triggered`: offers of the person, in per "
     "cent of what the person did; `partner accepted`: of those, per cent that the partner took up; and the other way "
-    "round. Means are over people. Score against hand-overs: the interval draws people whole, p games counts every "
-    "game, as studies often report it, p within compares the games of one person. Over the session: change from one "
-    "game to the next within people, with intervals that count people."
+    "round. Means are over people. Score against hand-overs: the interval of r draws people whole, for these partners; "
+    "slope and p are of a linear mixed model with people and partners drawn, `within` of the same model with each "
+    "person's mean apart. Over the session: change from one game to the next within people, with intervals that count "
+    "people."
 )
 MEASURED = (
     "score", "constructive", "non_constructive", "constructive_from_person", "constructive_from_partner",
@@ -80,9 +82,17 @@ def _score(table: Table, seed: int) -> list[Row]:
 def _correlated(rows: Sequence[Row], seed: int) -> Row:
     x, y, who = ([row[name] for row in rows] for name in ("constructive", "score", "person"))
     made = correlation_interval(x, y, {"person": who}, seed=seed, units=["person"])
-    alone = pearson(x, y)
-    own = attempt(lambda: {"p_within": within_fit(y, x, who)[0].p})
-    return {"r": made.estimate, "r_low": made.low, "r_high": made.high, "p_games": alone.p, **own}
+    scored = [{**row, "value": row["score"]} for row in rows]
+
+    def slope(within: bool) -> Row:
+        fit = slope_fit(scored, "constructive", model="mixed", slopes=("person",), within=within)[0]
+        row = estimate_row(fit, "within", "p_within") if within else estimate_row(fit, "slope")
+        return {name: value for name, value in row.items() if name not in ("t", "df") or not within}
+
+    fits = [attempt(lambda: slope(False)), attempt(lambda: slope(True))]
+    notes = dict.fromkeys(fit.pop("note") for fit in fits if "note" in fit)
+    told = {"note": "; ".join(notes)} if notes else {}
+    return {"r": made.estimate, "r_low": made.low, "r_high": made.high, **fits[0], **fits[1], **told}
 
 
 def _session(table: Table) -> list[Row]:
@@ -90,11 +100,11 @@ def _session(table: Table) -> list[Row]:
     for name in OVER_TIME:
         known = [row for row in table if row[name] is not None]
         counts: Row = {"measure": name, "games": len(known), "people": len({row["person"] for row in known})}
-        rows.append(counts | attempt(lambda known=known, name=name: _slope(known, name)))
+        rows.append(counts | attempt(lambda known=known, name=name: change_over_games(known, name)))
     return rows
 
 
-def _slope(rows: Sequence[Row], name: str) -> Row:
+def change_over_games(rows: Sequence[Row], name: str) -> Row:
     """Return the change of a measure from game to game within people.
 
     The kinds of games (setting and partner) are covariates, so that a session which happens to end with an easier one

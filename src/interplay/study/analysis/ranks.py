@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from interplay.errors import InterplayError
-from interplay.stats import friedman, mean_interval, proportion_interval, rank_shares, spearman
+from interplay.stats import friedman, mean_interval, proportion_interval, rank_shares
 from interplay.stats.models import rank_fit
 from interplay.stats.rankings import rank_agreement
 from interplay.study.analysis.data import Data
@@ -24,7 +25,8 @@ RANKED = (
     "asks the same of whole rankings, W is 1 where all give the same and near 0 where none do. Spearman is taken over "
     "partners; its interval draws people again, its p asks how many other orders of the partners would agree as well, "
     "so with few partners it cannot be small. Person by person: each person's ranks with the scores that this person "
-    "got, then the mean over people."
+    "got, then the mean over people; its interval draws people, for these partners, and its p exchanges the partners, "
+    "the same way for all people."
 )
 TITLES = {
     "ranks": "Ranks that people gave",
@@ -36,6 +38,7 @@ TITLES = {
     "objective": "People's ranks against other measures, over partners",
     "by_person": "Each person's ranks against their own scores: Spearman, mean over people",
 }
+MOST_ORDERS = 5000  # of partners, that a p value is counted over
 HUMAN, SCORE = "people's ranks", "score with people"
 
 
@@ -71,9 +74,9 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
         scores = _scores(data, game, who, names)
         tables["ranks"] += _rank_rows(game, names, places, scores)
         tables["agreement"].append({"game": game} | attempt(lambda p=places: _agreement(p)))
-        tables["above"] += _above(game, names, places)
+        tables["above"] += above(game, names, places)
         tables["objective"] += _objective(data, game, names, places, scores, who, objective, seed)
-        tables["by_person"].append({"game": game} | attempt(lambda p=places, s=scores: _by_person(p, s)))
+        tables["by_person"].append({"game": game} | attempt(lambda p=places, s=scores: by_person(p, s, seed)))
         order = np.argsort(places.mean(axis=0), kind="stable")
         shares[str(game)] = [names[i] for i in order], rank_shares(places[:, order], higher_is_better=False)
     if not tables["ranks"]:
@@ -143,7 +146,8 @@ def _agreement(places: np.ndarray) -> Row:
     return {**counts, "chi2": test.chi2, "df": test.df, "p": test.p}
 
 
-def _above(game: str | None, names: Sequence[str], places: np.ndarray) -> list[Row]:
+def above(game: str | None, names: Sequence[str], places: np.ndarray) -> list[Row]:
+    """Return for each pair of partners how often one is ranked above the other, with a sign test."""
     from scipy.stats import binomtest
 
     rows = []
@@ -207,17 +211,42 @@ def objective_rows(data: Data, objective: Table | None, game: str | None) -> lis
     ]
 
 
-def _by_person(places: np.ndarray, scores: np.ndarray) -> Row:
-    """Return the mean over people of Spearman between ranks and own scores, without people whose scores are equal."""
-    correlations = []
-    for mine, got in zip(places, scores, strict=True):
-        if not np.isnan(got).any() and np.ptp(got) > 0:
-            correlations.append(spearman(-mine, got).r)
-    counts = {"people": len(correlations), "left_out": len(places) - len(correlations)}
-    if len(correlations) < 2:
-        raise InterplayError(f"{len(correlations)} people have scores that differ: too few for a mean")
-    from interplay.stats import t_test_one_sample
+def by_person(places: np.ndarray, scores: np.ndarray, seed: int = 0) -> Row:
+    """Return the mean over people of Spearman between ranks and own scores, without people whose scores are equal.
 
-    made = mean_interval(correlations)
-    test = attempt(lambda: {"p": t_test_one_sample(correlations).p})
-    return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, **test, **counts}
+    Some partners are liked better and some partners score better, for whatever reason: people then agree although
+    nobody ranks by score. So p exchanges the partners' scores, in one way for all people, and asks how often the mean
+    is as far from 0.
+
+    Args:
+        places: [person, partner] ranks, 1 for the best.
+        scores: [person, partner] own scores; NaN where none is known.
+        seed: Seed of exchanges where there are too many to try all.
+    """
+    known = np.array([not np.isnan(row).any() and np.ptp(row) > 0 for row in scores])
+    counts = {"people": int(known.sum()), "partners": places.shape[1], "left_out": int((~known).sum())}
+    if counts["people"] < 2:
+        raise InterplayError(f"{counts['people']} people have scores that differ: too few for a mean")
+    ranked, scored = _unit_ranks(-places[known]), _unit_ranks(scores[known])
+    made = mean_interval((ranked * scored).sum(axis=1).tolist())
+    together = ranked.T @ scored / len(ranked)  # [partner ranked, partner whose scores stand there]
+    orders = _orders(places.shape[1], seed)
+    means = together[np.arange(places.shape[1]), orders].sum(axis=1)
+    p = float(np.mean(np.abs(means) >= abs(made.estimate) - 1e-9))
+    return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, "p": p, **counts}
+
+
+def _unit_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks of each row, centred and of length 1, so that products of rows are Spearman's correlations."""
+    ranks = rankdata(values, axis=1)
+    ranks = ranks - ranks.mean(axis=1, keepdims=True)
+    return ranks / np.linalg.norm(ranks, axis=1, keepdims=True)
+
+
+def _orders(partners: int, seed: int) -> np.ndarray:
+    """All orders of the partners, or the given one and as many drawn ones as make `MOST_ORDERS`."""
+    if partners <= 7:
+        return np.array(list(permutations(range(partners))))
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(partners) for _ in range(MOST_ORDERS - 1)]
+    return np.array([np.arange(partners), *drawn])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
+from interplay.games.registry import scoring
 from interplay.stats.multiplicity import over_everything
 from interplay.study.analysis.clicks import click
 from interplay.study.analysis.data import Data, gather
@@ -108,10 +109,30 @@ def analyse(
         progress(part.title or part.id)
         made = {name: _analyse_part(sample, part, measured, objective, seed) for name, sample in samples.items()}
         results.append(_merged(made))
-    results, tests = _over_everything(results)
+    results, tests = _over_everything(_with_scoring(results, records.protocol))
     if tests:
         notes.append(f"{tests} tests are on this page; p (all) is Holm's correction over every one of them")
     return Findings(data, tuple(results), tuple(without), tuple(notes), tests, tuple(plan))
+
+
+def _with_scoring(results: Sequence[AnalysisResult], study: Protocol) -> list[AnalysisResult]:
+    """Return results whose tables of scores say how the games were scored, where a game's options decide that."""
+    rules = {name: scoring(setting.game, setting.options) for name, setting in study.games.items()}
+    rules = {name: rule["scoring"] for name, rule in rules.items() if rule}
+    if not rules:
+        return list(results)
+    same = len(set(rules.values())) == 1 and len(rules) == len(study.games)
+    said = next(iter(rules.values())) if same else "; ".join(f"{name}: {rule}" for name, rule in rules.items())
+
+    def is_of_scores(table: Table) -> bool:
+        measures = {row.get(c) for row in table for c in ("measure", "metric", "outcome")}
+        return any(c == "score" or c.startswith("score_") for c in table.columns) or "score" in measures
+
+    return [
+        replace(r, tables={n: replace(t, title=f"{t.title} ({said})") if is_of_scores(t) else t
+                           for n, t in r.tables.items()})
+        for r in results
+    ]  # fmt: skip
 
 
 def _over_everything(results: Sequence[AnalysisResult]) -> tuple[list[AnalysisResult], int]:

@@ -26,7 +26,7 @@ from interplay.study.pages.page_type import Checked, PageVisit, page_type
 from interplay.study.protocol import aliases
 from interplay.study.protocol.about import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
-from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of
+from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of, with_partners_met
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.payment import evaluate
 
@@ -192,6 +192,8 @@ def submit(
     if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
+    begun = begun_games(tx, number)
+    page = with_partners_met(page, all_pages, {game.page for game in begun})
     clean, errors = _read(protocol, who, page, submitted, facts(tx, number))
     if errors and timed_out and _time_is_over(clock, who, page):
         clean, errors = {name: value for name, value in clean.items() if name not in errors}, {}
@@ -201,7 +203,7 @@ def submit(
     passed = kind.passed(page.item, clean)
     tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
-    told = about(page_id, begun_games(tx, number), page.values.get("partner"))
+    told = about(page_id, begun, page.values.get("partner"))
     tx.execute(
         sa.insert(answer_rows).values(
             **row, seconds=seconds, about=told._asdict(), items=item_details(page, who.seed, clean, items or {})
@@ -268,6 +270,7 @@ def _check_repeated(
     page = next((page for page in all_pages if page.id == page_id), None)
     if stored is None or page is None:
         raise ApiError("conflict", "this page is not the one that is open: load it again")
+    page = with_partners_met(page, all_pages, {game.page for game in begun_games(tx, who.id)})
     clean, errors = _read(protocol, who, page, submitted, facts(tx, who.id, before=stored.id))
     if errors or clean != stored.answers:
         raise ApiError("conflict", "this page was answered before, and otherwise: the first answers count")
@@ -380,6 +383,7 @@ class ParticipantContext:
     failed: Mapping[str, Any] | None = None  # the answers of the last try at this page
     earlier: Mapping[str, Any] | None = None  # the answers to the last page of its type in the same repeat
     facts: Mapping[str, Any] = field(default_factory=dict)  # the last answer to every question, and scores
+    begun: frozenset[str] = frozenset()  # pages of the games that were begun; conditions may have left out others
 
 
 def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
@@ -396,4 +400,5 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     before = [p.id for p in all_pages[: who.position] if p.item.kind == page.item.kind and p.loop == page.loop]
     failed = last(page.id) if who.tries else None
     earlier = last(*before[-1:]) if before and page.item.kind != "game" else None
-    return ParticipantContext(failed, earlier, facts(tx, who.id))
+    begun = frozenset(game.page for game in begun_games(tx, who.id))
+    return ParticipantContext(failed, earlier, facts(tx, who.id), begun)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from interplay.study.analysis.plan import pages as file_pages
@@ -10,7 +10,7 @@ from interplay.study.db.participants import DONE, DROPPED, NEW, OVER, WITHDRAWN,
 from interplay.study.http.scripts import page_scripts
 from interplay.study.pages import media
 from interplay.study.pages.page_type import PageVisit, page_type
-from interplay.study.protocol.flow import Page
+from interplay.study.protocol.flow import Page, with_partners_met
 from interplay.study.protocol.frame_words import browser_overrides
 from interplay.study.protocol.model import Device, Protocol
 from interplay.study.protocol.words import html, phrase, say
@@ -51,8 +51,10 @@ def screen(
     protocol: Protocol, who: Person, all_pages: list[Page], context: ParticipantContext, figures: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the open page of a participant whose study is not over."""
-    page, language = all_pages[who.position], who.language
-    values = words(protocol, who, page) | earlier_answers(protocol, context.facts, language)
+    page, language = with_partners_met(all_pages[who.position], all_pages, context.begun), who.language
+    values = words(protocol, who, page, known_order(all_pages, who.position, context.begun)) | earlier_answers(
+        protocol, context.facts, language
+    )
     item = page.item
     visit = PageVisit(
         protocol, page, language, who.aliases(protocol), values, who.tries, context.failed, context.earlier, figures,
@@ -84,10 +86,10 @@ def earlier_answers(protocol: Protocol, facts: Mapping[str, Any], language: str)
     return values
 
 
-def words(protocol: Protocol, who: Person, page: Page) -> dict[str, str]:
+def words(protocol: Protocol, who: Person, page: Page, order: Sequence[str]) -> dict[str, str]:
     """Return the values of `{turn}`, `{alias}`, `{first}` and `{second}` in the texts of a page."""
     known = {name: alias.record(who.language)["label"] for name, alias in who.aliases(protocol).items()}
-    order = [name for name in known_order(protocol, who) if name in known]
+    order = [name for name in order if name in known]
     values = {"turn": str(page.turn or 1)}
     for name, at in (("first", 0), ("second", 1)):
         if at < len(order):
@@ -97,10 +99,13 @@ def words(protocol: Protocol, who: Person, page: Page) -> dict[str, str]:
     return values
 
 
-def known_order(protocol: Protocol, who: Person) -> list[str]:
-    """Return the partners of the games that count, in the order in which they are met."""
-    games = (page for page in who.pages(protocol) if page.item.kind == "game" and not page.practice)
-    return list(dict.fromkeys(page.value(page.item.partner) for page in games))
+def known_order(all_pages: Sequence[Page], position: int, begun: Collection[str]) -> list[str]:
+    """Return the partners of the games that count, in the order in which they are met.
+
+    Games that conditions left out are not met; those still to come are taken as if none will be.
+    """
+    games = (p for at, p in enumerate(all_pages) if p.item.kind == "game" and (at >= position or p.id in begun))
+    return list(dict.fromkeys(page.value(page.item.partner) for page in games if not page.practice))
 
 
 def done(protocol: Protocol, who: Person) -> dict[str, Any]:

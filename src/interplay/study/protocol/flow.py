@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from interplay.study.pages.game import PlayPage
@@ -80,6 +81,20 @@ def next_position(all_pages: Sequence[Page], position: int, facts: Mapping[str, 
         else:
             at += 1
     return at
+
+
+def with_partners_met(page: Page, all_pages: Sequence[Page], begun: Collection[str]) -> Page:
+    """Return a page whose `met` leaves out partners of whose games in its repeat none was begun: conditions skip games.
+
+    Args:
+        page: The page.
+        all_pages: The participant's pages.
+        begun: Pages of the games that the participant began.
+    """
+    same = (p for p in takewhile(lambda p: p.id != page.id, all_pages) if p.id.startswith(f"{page.loop}."))
+    before = [p for p in same if isinstance(p.item, PlayPage)]
+    left_out = {p.value(p.item.partner) for p in before} - {p.value(p.item.partner) for p in before if p.id in begun}
+    return replace(page, met=tuple(name for name in page.met if name not in left_out)) if left_out else page
 
 
 def asked(page: Page, facts: Mapping[str, Any], submitted: Mapping[str, Any], seed: int) -> list[Question]:
