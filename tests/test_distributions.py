@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -26,6 +28,24 @@ def test_all_tracked_files_stay_below_the_limit():
     paths = [ROOT / name.decode() for name in listed.stdout.split(b"\0") if name]
     size = sum(path.lstat().st_size for path in paths if path.exists())
     assert size < TRACKED_LIMIT, f"{size / 2**20:.2f} MiB: what is not worth its bytes goes"
+
+
+def test_the_lock_file_has_every_requirement():
+    names = {re.match(r"[a-z0-9.-]+", line)[0] for line in (ROOT / "requirements.lock").read_text().splitlines()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+
+    def asked(extra):
+        for line in extras[extra]:
+            name, more = re.match(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?", line).groups()
+            if name == "interplay":
+                for part in more.split(","):
+                    yield from asked(part)
+            else:
+                yield name.lower().replace("_", "-")
+
+    needed = {re.match(r"[a-z0-9-]+", line)[0] for line in project["dependencies"]} | set(asked("dev"))
+    assert needed <= names, f"run `make lock`: {sorted(needed - names)}"
 
 
 def builder(root: Path):

@@ -9,6 +9,7 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.rollout.ray_engine import RayEngine
+from interplay.training.sweep import train_all, variants
 
 pytestmark = pytest.mark.slow
 ray = pytest.importorskip("ray")
@@ -60,3 +61,20 @@ def test_a_lost_node_loses_nothing(cluster):
     made, workers = cluster
     threading.Timer(2.0, lambda: made.remove_node(workers[0], allow_graceful=False)).start()
     assert list(RayEngine().map(slow_square, range(16))) == [n * n for n in range(16)]
+
+
+def test_a_sweep_trains_the_policies_of_local(cluster, tmp_path):
+    config = {
+        "game": {"name": "overcooked/cramped_room", "options": {"horizon": 8}},
+        "steps": 64, "envs": 4, "rollout": 8,
+        "network": {"encoding": "features", "trunk": "mlp", "widths": [8]}, "ppo": {"minibatches": 1},
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    files = []
+    for engine in ("local", "ray"):
+        made = variants(tmp_path / "config.json", ["seed=1,2"], tmp_path / engine)
+        assert [row["seed"] for row in train_all(made, engine, quiet=True)] == [1, 2]
+        folder = tmp_path / engine
+        files.append({p.relative_to(folder): p.read_bytes() for p in folder.glob("*/policies/*.safetensors")})
+    assert len(files[0]) == 2
+    assert files[0] == files[1]

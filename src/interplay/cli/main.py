@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": ("interplay.cli.commands.compare:Compare", "agents on one panel with common chance, paired differences"),
     "brprox": ("interplay.cli.commands.brprox:BRProxCommand", "best-response proximity of a table of returns"),
     "train": ("interplay.cli.commands.train:Train", "train agents: self-play, best responses, populations"),
+    "sweep": ("interplay.cli.commands.train:Sweep", "train every combination of settings, here or on a cluster"),
     "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),
     "report": ("interplay.cli.commands.report:ReportCommand", "one HTML file with tables, figures and replays"),
     "replay": ("interplay.cli.commands.replay:ReplayCommand", "verify a trace set, or watch an episode"),
