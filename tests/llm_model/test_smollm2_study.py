@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from interplay import trust
 from interplay.agents.llm.player import LLMPlayer
 from interplay.agents.llm.settings import LLMSettings
 from interplay.server.app import Base
@@ -18,6 +19,7 @@ from tests.study.conftest import serving as served_by
 from tests.study.visitor import Visitor
 
 pytestmark = pytest.mark.llm
+trust.admit(["tests.llm_model.test_smollm2_study:small"])  # as --trust would
 
 STUDY = """
 name: beside
@@ -62,7 +64,7 @@ def played(tmp_path_factory):
             asyncio.run(asyncio.wait_for(play(served.url), 900))
             rows = {row["page"]: row for row in served.rows(games)}
         for thread in threading.enumerate():  # the model is still at it; its server does not end before it has answered
-            if thread.name.startswith("mind"):
+            if " in seat " in thread.name:
                 thread.join(300)
     database.close()
     return {page: game_rows.unpack(row["episode"]) for page, row in rows.items()}

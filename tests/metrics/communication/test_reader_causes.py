@@ -13,6 +13,25 @@ from interplay.metrics.communication.reader_error import read_with_rules
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 
 CAUSES = {
+    "several things to one place": r"""
+        Put the mashed taro and onion slices into oven0. -> put(mashed(taro), oven); put(onion~slices, oven)
+        Place the pea and the carrot along with the mashed potato into the oven. -> put(pea, oven); put(carrot, oven); put(mashed(potato), oven)
+        A: Put it in the pot. Then place the corn in the oven together with the lentil. -> put(pot); put(corn, oven); put(lentil, oven)
+        Put the egg in the pot and the potato in the oven. -> put(egg, pot); put(potato, oven)
+        Move the onion slices into the oven with the mashed potato. -> put(onion~slices, oven)
+        Bring me the egg and a dish. -> place(egg, counter); place(dish, counter)
+        """,
+    "asking for words": r"""
+        A: Could you provide the correct recipe steps for making the soup? ->
+        A: Please give me some more details about the carrot. ->
+        Please continue with your current plan to cut the corn. -> cut(corn)
+        """,
+    "means and ends": r"""
+        A: Start baking the carrot by stirring oven0. -> bake(carrot); stir(carrot, oven)
+        A: Once the pea slices are baked, transfer them to pot0. -> put(baked(pea~slices), pot)
+        It is not necessary to slice the taro; put it on the counter. -> place(taro, counter)
+        I see the egg is ready to cut, so go ahead and cut it. -> cut(egg)
+        """,
     "numbered utensils": r"""
         Put the carrot slices into pot0. -> put(carrot~slices, pot)
         Please place the tomato in oven0. -> put(tomato, oven)

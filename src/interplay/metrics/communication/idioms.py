@@ -18,6 +18,9 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
     (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
     (r"\b(?:pls|plz)\b", "please"),
+    (r"\b(?:continue|proceed|go ahead|go on|carry on) with (?:your|the) (?:current |next )?(?:plan|task|action|step)"
+     r" to\b", "please"),
+    (r"\b(?:along|together) with\b|\bas well as\b", "and"),
     (r"\bin order (?=to\b|for\b)", ""),
     (r"\bin order that\b", "so that"),
     (r"(?:^|(?<=: )|(?<=, ))(\w+ing\b.*), please$", r"please start \1"),

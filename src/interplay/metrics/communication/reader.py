@@ -97,7 +97,7 @@ class MessageReader:
         text = self._explicit()
         parsed = clauses(in_english(text), self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
-        for clause in parsed:
+        for clause in self._with_all_objects(parsed):
             before = self._clause(clause, before)
         self._name_what_is_made()
         for act, to, words in self._postponed:
@@ -160,6 +160,24 @@ class MessageReader:
         return re.sub(r"\b[a-z_]+\((?:[^()]|\([^()]*\))*\)", take, text)
 
     # ------------------------------------------------------------ what is said
+    def _with_all_objects(self, parsed: Sequence[Clause]) -> list[Clause]:
+        """Join the things of one verb that go to one place: `put the pea | and the onion slices into the oven`."""
+        joined: list[Clause] = []
+        for clause in parsed:
+            words = clause.words
+            verbs = verbs_in(joined[-1].words) if joined and joined[-1].mood == clause.mood == ASK else []
+            goes_on = verbs and clause.text.startswith("and ") and not verbs_in(words)
+            if goes_on and verbs[-1].meaning == PUT and self._objects(words):
+                before = joined[-1].words[verbs[-1].end :]
+                if self._objects(before) and not places_in(before):
+                    joined[-1] = joined[-1]._replace(words=(*joined[-1].words, *words))
+                    continue
+                if places_in(before) and not places_in(words):  # "put it in the oven and the pea"
+                    goal = places_in(before)[-1]
+                    clause = clause._replace(words=(*words, "into", *before[goal.start : goal.end]))
+            joined.append(clause)
+        return joined
+
     def _clause(self, clause: Clause, before: tuple[Verb, Clause] | None) -> tuple[Verb, Clause] | None:
         words = list(clause.words)
         if clause.mood not in (ASK, NOBODY):
@@ -254,10 +272,9 @@ class MessageReader:
     def _mentions_and_places(self, verb: Verb, words: Sequence[str]) -> tuple[list[Mention], list[PlaceMention]]:
         """The things and the places that a verb's words name; a dish dispenser is no dish."""
         mentions = self._objects(words)
-        if verb.meaning in (PUT, BRING) and any(
-            word in PRONOUNS for word in words
-        ):  # "put it in the oven with the pea"
-            mentions = [m for m in mentions if _before(words, m.start) != "with"]
+        if verb.meaning in (PUT, BRING):  # "put it in the oven with the pea"
+            alone = [m for m in mentions if _before(words, m.start) != "with"]
+            mentions = alone if alone or any(word in PRONOUNS for word in words) else mentions
         places = [p for p in places_in(words) if _before(words, p.start) not in _NO_GOAL]
         places = [p for p in places if p.end - p.start > 1 or not any(_overlap(m, p) for m in mentions)]
         return [m for m in mentions if not any(_overlap(m, p) for p in places)], places

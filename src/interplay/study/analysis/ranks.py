@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -249,6 +250,7 @@ def _unit_ranks(values: np.ndarray) -> np.ndarray:
     return ranks / np.linalg.norm(ranks, axis=1, keepdims=True)
 
 
+@lru_cache(maxsize=32)
 def _orders(partners: int, seed: int) -> np.ndarray:
     """All orders of the partners, or the given one and as many drawn ones as make `MOST_ORDERS`."""
     if partners <= 7:
