@@ -21,9 +21,9 @@ from interplay.study.simulation.cooks import CookingPerson
 # As people play, by `benchmarks/simulated_people.py`. Clones of people score too little to stand for them.
 CHEF = "overcooked/greedy"
 RANDOM_MOVES = (0.52, 0.12)  # mean and standard deviation, over people, of the share of a chef's moves that are random
-BOLD = 0.5  # of cards that may fit and that a hint has named, how many a card player tries
+BOLD = 0.3  # of cards that may fit and that a hint has named, how many a card player tries
 ERROR = 0.19  # standard deviation of an answer's error, as a share of its scale
-CARELESS = 0.05  # of a card player's moves, how many are any legal one
+CARELESS = 0.03  # of a card player's moves, how many are any legal one
 
 
 class SimulatedPlayer(Protocol):
