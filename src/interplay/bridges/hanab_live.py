@@ -163,18 +163,18 @@ class HanabLiveBot:
         table = self.games.get(number)
         if table is None:
             return
-        again = self._new_table(table.about)
-        again.answered, again.failures, again.paused = table.answered, table.failures, table.paused
-        self.games[number] = again
+        renewed = self._new_table(table.about)
+        renewed.answered, renewed.failures, renewed.paused = table.answered, table.failures, table.paused
+        self.games[number] = renewed
         for action in content["list"]:
-            again.site.apply(action)
+            renewed.site.apply(action)
         if table.complete or table.answered >= 0:
-            again.complete = True
+            renewed.complete = True
             await self._act(number)
             return
         # Moves made before the site counts us as present are not sent: it is told first, then asked once more.
         await self.say("loaded", tableID=number)
-        again.complete = True
+        renewed.complete = True
         await self.say("getGameInfo2", tableID=number)
 
     async def _on_game_action(self, content: dict[str, Any]) -> None:

@@ -160,10 +160,10 @@ def _setting(challenge: Challenge, stage: Any, played: Sequence[ScoredGame], sal
 
 def _by_seats(stage: Any, played: Sequence[ScoredGame]) -> list[dict[str, Any]]:
     """The mean by how many seats the candidate held; one socket sees the hands of all its seats, so one seat ranks."""
-    held = [sum(who is None for who in stage.choices[g.line_up]) for g in played]
+    own_seats = [sum(who is None for who in stage.choices[g.line_up]) for g in played]
     rows = []
-    for seats in sorted(set(held)):
-        mine = [g for g, n in zip(played, held, strict=True) if n == seats]
+    for seats in sorted(set(own_seats)):
+        mine = [g for g, n in zip(played, own_seats, strict=True) if n == seats]
         cells = {"line_up": [g.line_up for g in mine]}
         rows.append({"seats": seats, "games": len(mine), **_interval(np.array([g.score for g in mine]), cells, "mean")})
     return rows
@@ -206,8 +206,13 @@ def hidden(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 agents.append(agent)
             else:
                 name = known.setdefault(agent["hash"] + agent["name"], f"partner {len(known) + 1}")
-                agents.append({"name": name, "hash": "", "privileged": agent["privileged"], "config": {}})
+                agents.append(aliased(agent, name))
         yield {**record, "agents": agents}
+
+
+def aliased(agent: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an agent of a trace's record under another name, without what would tell who it is."""
+    return {"name": name, "hash": "", "privileged": agent["privileged"], "config": {}}
 
 
 def teamwork(episodes: Sequence[Episode], metrics: Sequence[str]) -> dict[str, float | None]:

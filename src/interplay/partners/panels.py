@@ -43,8 +43,8 @@ def panel(game: Game, name: str | None = None, partners: Sequence[str] = ()) -> 
     known = panel_names(game.id)
     if name is None and DEFAULT in known:
         hint = ", or take the scripted partners by naming the panel `scripted`"
-        found = read_panel(require(f"{game.id}:{DEFAULT}", hint), game)
-        return found if _can_play(found, game) else scripted(game)
+        candidate = read_panel(require(f"{game.id}:{DEFAULT}", hint), game)
+        return candidate if _can_play(candidate, game) else scripted(game)
     if name in known:
         return read_panel(require(f"{game.id}:{name}"), game)
     if name is not None and name != "scripted":
@@ -54,10 +54,10 @@ def panel(game: Game, name: str | None = None, partners: Sequence[str] = ()) -> 
     return scripted(game)
 
 
-def _can_play(found: Panel, game: Game) -> bool:
+def _can_play(candidate: Panel, game: Game) -> bool:
     """Whether a panel's partners know this game with its options: another menu needs other partners."""
     try:
-        for partner in found.partners:
+        for partner in candidate.partners:
             if isinstance(partner.policy, Policy):
                 partner.policy.bind(game)
     except InterplayError:

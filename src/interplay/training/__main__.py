@@ -48,8 +48,8 @@ def _train(args: argparse.Namespace) -> int:
         print("note: no output.folder (or --out) was given, so no policies will be kept", file=sys.stderr)
     trained = train(experiment, quiet=args.quiet)
     last = trained.curve[-1]
-    shown = ("update", "steps", "return", "returns", "held_out", "chance", "nats_a_card", "nats_by_copies")
-    summary = {k: last[k] for k in shown if k in last}
+    columns = ("update", "steps", "return", "returns", "held_out", "chance", "nats_a_card", "nats_by_copies")
+    summary = {k: last[k] for k in columns if k in last}
     summary["folder"] = None if experiment.output.folder is None else str(Path(experiment.output.folder))
     print(json.dumps(summary))
     return 0

@@ -78,8 +78,8 @@ def retried(
         if not dead:
             break
         name, runs = f"retry{number}", dead
-        again = stages[name] = train(retry_of(first, len(runs), name), runs, name)
-        judged = judge(again, has_partners=has_partners)
+        retried = stages[name] = train(retry_of(first, len(runs), name), runs, name)
+        judged = judge(retried, has_partners=has_partners)
         still, dead = judged.dead(gate.least_return), []
         for row, run in enumerate(runs):
             record["retrained"].append(
@@ -132,7 +132,7 @@ def with_retrained(trained: Trained, stages: Mapping[str, Trained], retrained: S
     return trained
 
 
-def _put(trained: Trained, run: int, again: Trained, row: int) -> Trained:
+def _put(trained: Trained, run: int, retried: Trained, row: int) -> Trained:
     def array(old: Any, new: Any) -> np.ndarray:
         changed = np.array(old)
         changed[run] = np.asarray(new)[row]
@@ -147,12 +147,12 @@ def _put(trained: Trained, run: int, again: Trained, row: int) -> Trained:
             returns=listed(mine.returns, theirs.returns),
             policies=jax.tree_util.tree_map(array, mine.policies, theirs.policies),
         )
-        for mine, theirs in zip(trained.snapshots, again.snapshots, strict=False)
+        for mine, theirs in zip(trained.snapshots, retried.snapshots, strict=False)
     ]
     curve = [
         mine | {name: listed(mine[name], theirs[name]) for name in ("returns", "member_returns")}
-        for mine, theirs in zip(trained.curve, again.curve, strict=False)
+        for mine, theirs in zip(trained.curve, retried.curve, strict=False)
     ]
-    policies = jax.tree_util.tree_map(array, trained.members.policy, again.members.policy)
+    policies = jax.tree_util.tree_map(array, trained.members.policy, retried.members.policy)
     members = eqx.tree_at(lambda m: m.policy, trained.members, policies)  # of the values nothing is asked any more
     return replace(trained, members=members, snapshots=snapshots, curve=curve)

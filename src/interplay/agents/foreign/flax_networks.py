@@ -168,8 +168,8 @@ class _Network:
         return chain
 
     def _count(self, kind: str, prefix: str) -> int:
-        found = {m[1] for n in self.arrays if (m := re.match(rf"{re.escape(prefix)}{kind}(\d+),", n))}
-        return len(found)
+        numbers = {m[1] for n in self.arrays if (m := re.match(rf"{re.escape(prefix)}{kind}(\d+),", n))}
+        return len(numbers)
 
     def _outputs(self, name: str) -> int | None:
         bias = self.arrays.get(f"{name},bias")

@@ -184,11 +184,11 @@ class OvercookedPlanningModel:
 
     def _neighbours(self, cell: int) -> list[str]:
         x, y = self.layout.xy(cell)
-        found = []
+        neighbours = []
         for way, (dx, dy) in zip(WAYS, MOVES):
             near = (x + dx) * self.layout.height + y + dy
-            found.append(f"(next {self._name(cell)} {way} {self._name(near)})")
-        return found
+            neighbours.append(f"(next {self._name(cell)} {way} {self._name(near)})")
+        return neighbours
 
     def _name(self, cell: int) -> str:
         x, y = self.layout.xy(cell)

@@ -248,6 +248,6 @@ def _as_it_was(result: Settled, by_file: Mapping[str, WebRound]) -> Episode | Le
     wrong = np.argwhere((played != one.positions).any(axis=-1))
     if len(wrong):
         t, seat = (int(n) for n in wrong[0])
-        told, ours = one.positions[t, seat].tolist(), played[t, seat].tolist()
-        return LeftOut(one.file, f"step {t}: chef {seat} stood at {told}, our rules put it at {ours}: other rules")
+        recorded, ours = one.positions[t, seat].tolist(), played[t, seat].tolist()
+        return LeftOut(one.file, f"step {t}: chef {seat} stood at {recorded}, our rules put it at {ours}: other rules")
     return result.episode

@@ -178,7 +178,7 @@ def train_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *,
     return train_stage(experiment, method, members=members, notes=notes, quiet=quiet)
 
 
-def network_like(clone: neural.NeuralPolicy, given: Network) -> Network:
+def network_like(clone: neural.NeuralPolicy, wanted: Network) -> Network:
     """Return the clone's network, with the value as a head on its memory."""
     shape = clone.core.shape
     same = {
@@ -189,11 +189,11 @@ def network_like(clone: neural.NeuralPolicy, given: Network) -> Network:
         )
     }  # fmt: skip
     return replace(
-        given,
+        wanted,
         encoding=clone.reads,
         shared_trunk=True,
         critic="own",
         critic_knows_partner=False,
-        critic_widths=given.critic_widths or (512,),
+        critic_widths=wanted.critic_widths or (512,),
         **same,
     )

@@ -62,13 +62,13 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return train_stage(experiment, method, notes=notes, quiet=quiet)
 
 
-def _prices(variant: str, given: Any) -> tuple[float, ...]:
+def _prices(variant: str, prices: Any) -> tuple[float, ...]:
     known = [*CONDUCT, *ENTROPIES]
-    if not isinstance(given, Mapping):
+    if not isinstance(prices, Mapping):
         raise InterplayError(
-            f"algorithm.options.variants.{variant}: {given!r}; expected an object of metrics and prices"
+            f"algorithm.options.variants.{variant}: {prices!r}; expected an object of metrics and prices"
         )
-    for name in given:
+    for name in prices:
         if name not in known:
             raise UnknownName(f"metric of algorithm.options.variants.{variant}", name, known)
-    return tuple(float(given.get(name, 0.0)) for name in known)
+    return tuple(float(prices.get(name, 0.0)) for name in known)

@@ -188,8 +188,8 @@ def _played_again(
 
         return walk(by, start, actions, note)
 
-    found, points = jax.jit(jax.vmap(play))(arrays.starts, actions)
-    seen, allowed, legal, to_move = (np.asarray(x) for x in found)
+    records, points = jax.jit(jax.vmap(play))(arrays.starts, actions)
+    seen, allowed, legal, to_move = (np.asarray(x) for x in records)
     decides = decisions(by, games, arrays, allowed, legal, to_move, np.asarray(points))
     learn = [(True,) * game.num_seats if one.learn is None else one.learn for one in games]
     rows = np.flatnonzero(np.array(learn).reshape(-1))
