@@ -287,7 +287,7 @@ def _other_tests(
         places = np.argsort(np.argsort(-latent, axis=1), axis=1) + 1.0
         made["ranks against own scores"] = by_person_of(places, score)["p"]
         if not differ:
-            made["one ranked above another"] = above("one", [str(n) for n in range(design.partners)], places)[0]["p"]
+            made["one ranked above another"] = above("one", ["0", "1"], places)[0]["p"]
     if not differ:
         made["strength of a partner"] = by_name.get(names[0])
     return made

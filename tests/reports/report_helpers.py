@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
 
+from interplay import api
 from interplay.games.scene import Scene
 
 
@@ -69,3 +71,10 @@ class Page(HTMLParser):
 
     def all(self, tag):
         return [attrs for name, attrs in self.elements if name == tag]
+
+
+def bundle_tables(traces, folder):
+    """The rows of each table of a trace set's report, by name, as its bundle writes them."""
+    api.report(traces, folder / "report", bundle=True)
+    contents = {path.stem: json.loads(path.read_text()) for path in (folder / "report").rglob("*.json")}
+    return {name: content["rows"] for name, content in contents.items() if "rows" in content}

@@ -1,7 +1,5 @@
 """Reports of trace sets: the right sections and episodes, and every number as `measure` gives it."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,8 @@ from interplay.errors import InterplayError
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports import assemble, teamwork
 from interplay.traces import TraceSet
+from tests.glossary import all_columns_explained  # noqa: F401
+from tests.reports.report_helpers import bundle_tables
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,7 @@ def traces():
 @pytest.fixture(scope="module")
 def tables(traces, tmp_path_factory):
     """The tables of a report, as its bundle writes them."""
-    folder = tmp_path_factory.mktemp("bundle")
-    api.report(traces, folder / "report", bundle=True)
-    found = {path.stem: json.loads(path.read_text()) for path in (folder / "report").rglob("*.json")}
-    return {name: content["rows"] for name, content in found.items() if "rows" in content}
+    return bundle_tables(traces, tmp_path_factory.mktemp("bundle"))
 
 
 def test_the_best_and_the_worst_episode_are_shown(traces):

@@ -1,13 +1,11 @@
 """Hanabi's metrics in a report: every number as `measure` and the record give it."""
 
-import json
-
 import numpy as np
 import pytest
 
 import interplay
-from interplay import api
 from interplay.metrics.hanabi.pool import wide
+from tests.reports.report_helpers import bundle_tables
 
 
 @pytest.fixture(scope="module")
@@ -17,10 +15,7 @@ def games():
 
 @pytest.fixture(scope="module")
 def tables(games, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bundle")
-    api.report(games, folder / "report", bundle=True)
-    contents = {path.stem: json.loads(path.read_text()) for path in (folder / "report").rglob("*.json")}
-    return {name: content["rows"] for name, content in contents.items() if "rows" in content}
+    return bundle_tables(games, tmp_path_factory.mktemp("bundle"))
 
 
 def test_teams_are_counted_as_they_played(games, tables):

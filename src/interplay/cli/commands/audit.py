@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -86,7 +86,8 @@ class AuditCommand:
         chosen = self.metrics or HEADLINES
         if self.show == "summary":
             table = audited.summary(self.by, chosen, self.seed)
-            table = table.pivot(GROUPS[self.by], value="mean") if self.wide else table
+            if self.wide:
+                table = replace(table, title="Audit of talk: means over episodes").pivot(GROUPS[self.by], value="mean")
             definitions = {name: DEFINITIONS[name] for name in chosen}
         else:
             table = {"episodes": audited.episodes, "judged": audited.judged, "outcomes": audited.outcomes(self.by)}[
