@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(L
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
+.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -24,7 +24,7 @@ test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
 
-test-all: test test-slow test-server test-study test-security test-browser test-r test-llm test-foreign  ## every test there is; takes hours
+test-all: test test-slow test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
@@ -43,6 +43,10 @@ test-security: $(VENV)/.dev $(VENV)/.browser  ## all attacks on the servers: for
 
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
+
+test-deploy: $(VENV)/.dev  ## the container files, against the schema that comes with Compose (which is not run)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target .cache/compose docker-compose==1.29.2
+	COMPOSE_SCHEMA=.cache/compose/compose/config/compose_spec.json $(BIN)/python -m pytest tests/test_deploy.py
 
 test-r: $(VENV)/.dev $(VENV)/.r  ## mixed models against R's lme4 and ordinal, from apt
 	$(BIN)/python -m pytest tests -m r

@@ -1,5 +1,7 @@
 """The files in deploy/: no container engine runs here, so their form and what they call is checked."""
 
+import json
+import os
 import re
 import shlex
 import shutil
@@ -45,6 +47,19 @@ def test_compose_names_only_what_it_defines():
     assert (DEPLOY / build["context"] / build["dockerfile"]).resolve() == DEPLOY / "Containerfile"
     command = " ".join(text["services"]["study"]["command"])
     assert set(re.findall(r"--[a-z-]+", command)) <= options()
+
+
+@pytest.mark.skipif("COMPOSE_SCHEMA" not in os.environ, reason="make test-deploy gets the schema")
+def test_compose_follows_the_official_schema():
+    """The schema of the Compose Specification as Compose 1.29.2 carries it; the name of a project came after it."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(Path(os.environ["COMPOSE_SCHEMA"]).read_text())
+    text = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    assert isinstance(text.pop("name"), str)
+    errors = [f"{list(error.path)}: {error.message}" for error in jsonschema.Draft7Validator(schema).iter_errors(text)]
+    assert errors == []
+    text["services"]["study"]["port"] = text["services"]["study"].pop("ports")
+    assert list(jsonschema.Draft7Validator(schema).iter_errors(text))  # it would find a slip
 
 
 def test_the_container_copies_what_there_is():

@@ -27,6 +27,7 @@ from interplay.reports import (
     timeline,
 )
 from interplay.table import Table
+from tests.axe import complaints, needs_axe
 
 pytestmark = pytest.mark.browser
 
@@ -91,6 +92,13 @@ def chromium():
 @pytest.fixture(scope="module")
 def url(tmp_path_factory) -> str:
     return report().write(tmp_path_factory.mktemp("report") / "report.html").as_uri()
+
+
+@needs_axe
+def test_axe_finds_nothing(page):
+    for summary in page.locator("details > summary").all():
+        summary.click()
+    assert complaints(page) == []
 
 
 @pytest.fixture

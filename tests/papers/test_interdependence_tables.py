@@ -25,6 +25,7 @@ from interplay.papers.interdependence.tables import (
 from interplay.reports import Report
 from interplay.table import Table
 from interplay.traces import TraceSet
+from tests.glossary import all_columns_explained  # noqa: F401
 from tests.reports.report_helpers import Page
 
 PASSER, RECEIVER = "overcooked/onion_passer", "overcooked/onion_receiver"

@@ -9,6 +9,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.measured import MeasuredTraces
 from interplay.reports import assemble, teamwork
 from interplay.traces import TraceSet
+from tests.glossary import all_columns_explained  # noqa: F401
 from tests.reports.report_helpers import bundle_tables
 
 

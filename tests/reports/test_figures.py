@@ -174,3 +174,9 @@ def test_ticks_are_round_and_inside(low, high):
     assert 3 <= len(found) <= 12
     assert all(low - 1e-9 <= t <= high + 1e-9 for t in found)
     assert len(set(svg.tick_labels(found))) == len(found)
+
+
+def test_the_key_of_a_heat_map_says_what_its_middle_is():
+    drawing = heat_map(["a", "b"], ["c", "d"], [[1, 2], [3, 4]], title="t")
+    assert ">2.5<" in drawing
+    assert ">2<" in drawing  # the cell itself keeps its digits

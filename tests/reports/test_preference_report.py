@@ -8,6 +8,7 @@ from interplay.reports.document import Report
 from interplay.reports.preference import preference_report, rating_figures
 from interplay.stats import predict_ratings, relations
 from interplay.table import Table
+from tests.glossary import all_columns_explained  # noqa: F401
 
 
 def people() -> Table:

@@ -17,6 +17,7 @@ from interplay.reports.rankings import bump_chart, ranking_report, wide
 from interplay.stats import spearman
 from interplay.stats.rankings import rank_agreement
 from interplay.table import Table
+from tests.glossary import all_columns_explained  # noqa: F401
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -20,6 +21,8 @@ from interplay.server.audit import note, read
 from interplay.server.clock import SystemClock
 from interplay.server.database import Database, DatabaseUnavailable, normal_address, open_database
 from interplay.server.schema import METADATA, audit, secrets
+from interplay.server.signatures import secret
+from tests.server.conftest import fresh
 
 
 def count(tx):
@@ -183,3 +186,17 @@ def test_a_database_that_cannot_be_reached_is_away():
     assert [type(error) for error in found] == [DatabaseUnavailable] * 3
     assert found[0].status == 503
     database.close()
+
+
+def test_two_processes_that_need_a_secret_at_once_get_the_same(postgres, clock):
+    """Workers begin together: the one that comes second waits for the first and takes its secret."""
+    one = fresh(postgres)
+    two = open_database(one.address)
+    with ThreadPoolExecutor() as pool:
+        with one.engine.begin() as tx:
+            first = secret(tx, clock, "x")
+            second = pool.submit(two.write, secret, clock, "x")
+            wait([second], 0.3)  # it is about to insert its own; whether it is, or comes later, is all the same
+        assert second.result(60) == first
+    one.close()
+    two.close()

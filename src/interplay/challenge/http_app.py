@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import sqlalchemy as sa
 from fastapi import FastAPI, Path, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from interplay.challenge import leaderboard, repository, results
 from interplay.challenge.app_state import ChallengeState
+from interplay.challenge.pages import ChallengePages, add_forms, add_pages
 from interplay.challenge.prediction import Forecasts, add_predict
 from interplay.challenge.protocol import Connections, add_play
 from interplay.challenge.published import add_published
@@ -94,6 +95,8 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
             )
     forecasts = Forecasts(host)
     settling = ResultWorker(host)
+    sign = base.database.write(signer, base.clock)
+    pages = ChallengePages(challenge, base, sign.fingerprint)
 
     @asynccontextmanager
     async def living() -> AsyncIterator[None]:
@@ -101,14 +104,16 @@ def build(challenge: Challenge, base: Base, *, sizes: Sequence[int] | None = Non
         await settling.open()
         yield
         await settling.close()
+        await pages.worker.close()
         await host.close()
 
     app = make_app(base, challenge.title, living)
     app.state.host, app.state.settling, app.state.forecasts = host, settling, forecasts
+    app.state.pages = pages
     connections = Connections(challenge.rules.connections)
-    sign = base.database.write(signer, base.clock)
     _add_public(app, host, sign)
-    _add_teams(app, host)
+    add_pages(app.router, pages)
+    _add_teams(app, host, pages)
     _add_evaluations(app, host)
     add_play(app, host, connections)
     add_predict(app, host, forecasts, connections)
@@ -159,17 +164,6 @@ class ResultWorker:
 def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
     challenge, base = host.challenge, host.base
 
-    @app.get("/", response_class=HTMLResponse, tags=["results"])
-    async def leaderboard_page() -> HTMLResponse:
-        """The leaderboard as a page."""
-        now = base.clock.now()
-        rows = await base.database.aread(leaderboard.entries, challenge, now)
-        return HTMLResponse(leaderboard.page(challenge, rows, now, sign.fingerprint))
-
-    @app.get("/leaderboard.css", include_in_schema=False)
-    async def style() -> Response:
-        return Response(leaderboard.style(), media_type="text/css")
-
     @app.get("/api/v1/leaderboard", tags=["results"])
     async def signed_leaderboard() -> dict[str, Any]:
         """The leaderboard, signed."""
@@ -188,12 +182,9 @@ def _add_public(app: FastAPI, host: ChallengeState, sign: Signer) -> None:
     @app.get("/plans/{evaluation}", response_class=PlainTextResponse, responses=REFUSALS, tags=["results"])
     async def plan(evaluation: Public) -> PlainTextResponse:
         """The pre-registration of an evaluation; open when its games are played or its phase is over."""
-        submission = await base.database.aread(repository.submission, submissions.c.public == evaluation)
-        phase = challenge.phase(submission.phase)
-        over = phase is None or phase.is_over(base.clock.now())
-        text = await base.database.aread(leaderboard.plan_text, evaluation)
-        unplayed = submission.status in (repository.REVIEW, repository.PLAYING)
-        if text is None or (unplayed and not over):
+        await base.database.aread(repository.submission, submissions.c.public == evaluation)  # there is one
+        text = await base.database.aread(leaderboard.open_plan, challenge, evaluation, base.clock.now())
+        if text is None:
             raise ApiError("not_allowed", "plans are shown when the evaluation is played; until then, their hashes are")
         return PlainTextResponse(text)
 
@@ -230,7 +221,7 @@ def public_description(host: ChallengeState, sign: Signer) -> dict[str, Any]:
     }
 
 
-def _add_teams(app: FastAPI, host: ChallengeState) -> None:
+def _add_teams(app: FastAPI, host: ChallengeState, pages: ChallengePages) -> None:
     challenge, base = host.challenge, host.base
     registrations = Buckets(base.clock, 10 / 3600, 10)  # from one address, an hour
 
@@ -246,10 +237,15 @@ def _add_teams(app: FastAPI, host: ChallengeState) -> None:
     @app.post("/api/v1/evaluations", status_code=201, responses=REFUSALS, tags=["teams"])
     async def enter(request: Request, wanted: Entry) -> Entered:
         """Begin an evaluation, by a team's key. The plan is hashed and dated; the schedule is fixed now."""
-        key = await base.key(request, (repository.TEAM,))
+        return await entered(request, wanted)
+
+    async def entered(request: Request, wanted: Entry, key_text: str | None = None) -> Entered:
+        key = await base.key(request, (repository.TEAM,), key_text)
         team = int(key.subject.partition(":")[2])
         work = (base.clock, challenge, host.choices, team, wanted.agent, wanted.plan)
         return Entered(**await base.database.awrite(repository.enter, *work))
+
+    add_forms(app.router, pages, register, entered, (Registration, Entry))
 
 
 def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:

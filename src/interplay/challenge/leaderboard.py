@@ -1,19 +1,15 @@
-"""The leaderboard: who may see which result, and the page that shows them."""
+"""The leaderboard: who may see which result, and who stands where."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import jinja2
 import sqlalchemy as sa
 
 from interplay.challenge.schema import games, submissions, teams
-from interplay.challenge.spec import Challenge, Phase
-from interplay.games.registry import scoring
+from interplay.challenge.spec import Challenge
 from interplay.server.database import Tx
 
 
@@ -104,43 +100,11 @@ def ranking_mean(setting: Mapping[str, Any]) -> float:
     return one_seat[0] if one_seat else setting["mean"]
 
 
-def plan_text(tx: Tx, public: str) -> str | None:
-    """Return the pre-registration of an evaluation, or None if there is no such evaluation."""
-    return tx.execute(sa.select(submissions.c.plan).where(submissions.c.public == public)).scalar_one_or_none()
-
-
-def page(challenge: Challenge, rows: Sequence[Mapping[str, Any]], now: datetime, fingerprint: str) -> str:
-    """The leaderboard as HTML."""
-    columns = challenge.leaderboard.columns or _all_columns(rows)
-    return _template().render(
-        challenge=challenge,
-        rows=rows,
-        columns=columns,
-        phases=[_phase(p, now) for p in challenge.phases],
-        fingerprint=fingerprint,
-        has_prediction=bool(challenge.prediction),
-        scoring={s.name: scoring(s.game, s.options).get("scoring", "") for s in challenge.settings},
-    )
-
-
-def _all_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for s in row.get("settings", ()) for name in s["teamwork"]))
-
-
-def _phase(phase: Phase, now: datetime) -> dict[str, str]:
-    state = "open" if phase.is_open(now) else "over" if phase.is_over(now) else "not yet open"
-    return {"name": phase.name, "state": state, "closes": phase.closes.isoformat() if phase.closes else ""}
-
-
-@cache
-def _template() -> jinja2.Template:
-    source = (files("interplay.challenge") / "board.html").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["number"] = lambda v: "–" if v is None else f"{v:.2f}"
-    return environment.from_string(source)
-
-
-@cache
-def style() -> str:
-    """Return the leaderboard's style sheet."""
-    return (files("interplay.challenge") / "board.css").read_text(encoding="utf-8")
+def open_plan(tx: Tx, challenge: Challenge, public: str, now: datetime) -> str | None:
+    """Return the pre-registration of an evaluation once its games are played or its phase is over, else None."""
+    row = tx.execute(sa.select(submissions).where(submissions.c.public == public)).one_or_none()
+    if row is None:
+        return None
+    phase = challenge.phase(row.phase)
+    over = phase is None or phase.is_over(now)
+    return row.plan if over or row.status not in ("review", "playing") else None

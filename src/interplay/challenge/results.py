@@ -206,8 +206,13 @@ def hidden(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 agents.append(agent)
             else:
                 name = known.setdefault(agent["hash"] + agent["name"], f"partner {len(known) + 1}")
-                agents.append({"name": name, "hash": "", "privileged": agent["privileged"], "config": {}})
+                agents.append(aliased(agent, name))
         yield {**record, "agents": agents}
+
+
+def aliased(agent: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an agent of a trace's record under another name, without what would tell who it is."""
+    return {"name": name, "hash": "", "privileged": agent["privileged"], "config": {}}
 
 
 def teamwork(episodes: Sequence[Episode], metrics: Sequence[str]) -> dict[str, float | None]:

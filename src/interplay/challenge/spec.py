@@ -59,6 +59,7 @@ class Phase(_Part):
     results: Visibility = "public"  # who sees results while the phase is open
     results_after: Visibility = "public"  # and when it is over
     traces: Literal["after_phase", "when_done", "never"] = "after_phase"  # when owners may have theirs
+    replays: Literal["after_phase", "when_done", "never"] = "after_phase"  # when anyone may watch games with a result
 
     @field_validator("opens", "closes")
     @classmethod

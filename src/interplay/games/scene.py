@@ -23,7 +23,7 @@ Shape = tuple
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; a little deeper, to stand out on light ground.
 # Seat by seat, the same in games, figures and replays.
-SEAT_COLOURS = ("#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00")
+SEAT_COLOURS = ("#0072b2", "#e07b00", "#009e73", "#a3478f", "#56b4e9", "#8a6d00", "#b3261e", "#5b6470")
 
 
 @dataclass(frozen=True)

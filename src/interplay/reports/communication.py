@@ -57,6 +57,27 @@ READER_NOTE = (
     "read. Columns *with reader* widen the interval of a share of requests by what may have been misread, whatever "
     "became of it; they are empty where the reader was not measured on a model that speaks."
 )
+OUTCOMES = {
+    "effective": "share of requests that the partner carried out within the window",
+    "assisted": "share carried out within the window after the verifier had refused them",
+    "redundant": "share of requests for what was done before, as often as the recipe needs",
+    "ineffective": "share of requests that came to nothing",
+    "unstructured": "share of messages in which no request could be read",
+    "judged": "requests, and messages without one",
+    "level": "difficulty of the order, from 1",
+    "dish": "the order",
+}
+READER = {
+    "definition": "what the number is",
+    "low_with_reader": "lower end of the interval, widened by what the reader may have misread",
+    "high_with_reader": "upper end of the interval, widened by what the reader may have misread",
+    "model": "the language model whose messages were labelled",
+    "messages": "labelled messages that the rules were not fitted to",
+    "requests": "requests that were made in them, by the labels",
+    "precision": "share of requests read that were made",
+    "recall": "share of requests made that were read",
+    **OUTCOMES,
+}
 INTRO = (
     "Every request that was read from a message is held against what the partner then did. **Effective**: done within "
     "the window. **Assisted**: done within the window after the verifier had refused it. **Redundant**: done before "
@@ -159,19 +180,28 @@ class CommunicationAudit:
             wide = _wide(self.summary(by, IN_SHORT), GROUPS[by])
             digits = {column: 2 for column in wide.columns if column not in GROUPS[by]}
             labels = {column: column.replace("_", " ") for column in wide.columns}
-            parts.append(TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels))
+            parts.append(
+                TableSection(wide, name, name=f"audit-by-{by}", digits=digits, labels=labels, meanings=DEFINITIONS)
+            )
             shares: dict[str, int] = dict.fromkeys(CATEGORIES, 2)
-            parts.append(TableSection(self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares))
+            parts.append(
+                TableSection(
+                    self.outcomes(by), f"Outcomes by {by}", name=f"outcomes-by-{by}", digits=shares, meanings=OUTCOMES
+                )
+            )
         long = [{**row, "definition": DEFINITIONS[row["metric"]]} for row in self.summary("level", tuple(DEFINITIONS))]
         parts.append(
             TableSection(
                 Table.of(long), "All numbers, with their definitions", name="audit-all", limit=500,
-                hide=("window",), digits={"mean": 3},
+                hide=("window",), digits={"mean": 3}, meanings=READER,
             )
         )  # fmt: skip
         digits = {column: 3 for column in self.reader.columns if column not in ("model", "messages", "requests")}
         if self.reader_model is None:
-            parts += [Text(READER_NOTE), TableSection(self.reader, "How often the reader errs", digits=digits)]
+            parts += [
+                Text(READER_NOTE),
+                TableSection(self.reader, "How often the reader errs", digits=digits, meanings=READER),
+            ]
         else:
             parts.append(Text(f"Requests were read by {self.reader_model}; how often it errs is not known."))
         parts.append(JudgedMessages(self.judged, links))

@@ -139,10 +139,10 @@ def timeline(
         body += element("line", x1=x(t), x2=x(t), y1=top, y2=floor, stroke=RULE)
         body += text(x(t), floor + 14, label(t, 0), 11, MUTED, text_anchor="middle")
     for mark in (m for m in marks if m.to is not None):
-        body += _linked(_hand_over(mark, x, y), mark, episode)
+        body += _linked(_hand_over(mark, x, y), mark, episode, _words(mark, lanes))
     for mark in marks:
         sign = _sign(_SIGNS[kinds.index(mark.kind) % len(_SIGNS)], x(mark.t), y(mark.seat), svg.seat_colour(mark.seat))
-        body += _linked(hover(_words(mark, lanes)) + sign, mark, episode)
+        body += _linked(hover(_words(mark, lanes)) + sign, mark, episode, _words(mark, lanes))
     body += text(left + plot / 2, height - 2, "step", 12, MUTED, text_anchor="middle")
     return svg.picture(left + plot + 24, height + 4, body, title, interactive=True)
 
@@ -152,12 +152,11 @@ def _words(mark: Mark, lanes: Sequence[str]) -> str:
     return f"step {mark.t}: {lanes[mark.seat]}{to}, {mark.label or mark.kind}"
 
 
-def _linked(content: str, mark: Mark, episode: str | int | None) -> str:
+def _linked(content: str, mark: Mark, episode: str | int | None, words: str) -> str:
     if episode is None:
         return element("g", content)
-    return element(
-        "a", content, href=f"#replay-{episode}@{mark.t}", class_="mark", data_episode=episode, data_step=mark.t
-    )
+    link = f"#replay-{episode}@{mark.t}"
+    return element("a", content, href=link, class_="mark", data_episode=episode, data_step=mark.t, aria_label=words)
 
 
 def _hand_over(mark: Mark, x, y) -> str:

@@ -24,6 +24,7 @@ from interplay.games.scene import SEAT_COLOURS
 from interplay.markdown import to_html
 from interplay.reports import svg
 from interplay.reports.formatting import Column, columns_of, privileged_in
+from interplay.reports.glossary import meaning
 from interplay.reports.replay import still
 from interplay.table import Table, plain
 
@@ -36,6 +37,7 @@ class ReportContext:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self.glossary: dict[str, str] = {}  # what the columns of all tables mean, by their labels
 
     def id(self, name: str) -> str:
         """Return a name that is unique in the page."""
@@ -128,6 +130,7 @@ class TableSection:
     digits: Mapping[str, int] = field(default_factory=dict)
     privileged: Sequence[str] = ()
     limit: int = 200
+    meanings: Mapping[str, str] = field(default_factory=dict)  # of columns that only this table has
 
     @property
     def file_name(self) -> str:
@@ -141,8 +144,12 @@ class TableSection:
         return columns_of(self.table, self.intervals, self.labels, self.hide, self.digits, marked)
 
     def html(self, context: ReportContext) -> Markup:
-        """The table, its first `limit` rows."""
+        """The table, its first `limit` rows; what its columns mean goes into the page's glossary."""
         columns, rows_shown = self.columns, self.table.rows[: self.limit]
+        for column in columns:
+            text = self.meanings.get(column.name) or meaning(column.name)
+            if text:
+                context.glossary.setdefault(column.label, text)
         # What is the same in every row is told once, above the table.
         constant = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
         columns = [c for c in columns if c not in constant]
@@ -270,6 +277,7 @@ class Report:
             script=Markup(_package_file("report.js")),
             seat_colours=SEAT_COLOURS,
             provenance={k: _words(v) for k, v in plain(dict(self.provenance)).items()},
+            glossary=dict(sorted(context.glossary.items(), key=lambda entry: entry[0].lower())),
             version=__version__,
         )
 

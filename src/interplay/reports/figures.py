@@ -20,6 +20,7 @@ class FigureEstimate(NamedTuple):
     group: str = ""
     note: str = ""  # shown on hover
     privileged: bool = False
+    colour: int | None = None  # of a partner, the same in every figure; None: by its group
 
 
 class Point(NamedTuple):
@@ -31,6 +32,7 @@ class Point(NamedTuple):
     group: str = ""
 
 
+SLACK = 1.12  # of tilted names: how wide letters are depends on the reader's fonts
 Grid = Sequence[Sequence[float | None]]
 
 
@@ -59,11 +61,13 @@ def heat_map(
     left = max([svg.text_width(n, 12) for n in names_r], default=0) + 34
     tilted = max([svg.text_width(n, 12) for n in names_c], default=0) > cell_w - 8
     widest = max([svg.text_width(n, 12) for n in names_c], default=0)
-    top = (widest * 0.62 + 12 if tilted else 24) + 24
+    top = (widest * 0.62 * SLACK + 12 if tilted else 24) + 24
     right = 72.0  # for the key of the colours, and for what tilted names need beyond it
     if tilted:
         beyond = len(columns) - 0.5
-        right = max([right, *(svg.text_width(n, 12) * 0.79 - cell_w * (beyond - j) for j, n in enumerate(names_c))])
+        right = max(
+            [right, *(svg.text_width(n, 12) * 0.79 * SLACK - cell_w * (beyond - j) for j, n in enumerate(names_c))]
+        )
     width = left + cell_w * len(columns) + right
     height = max(top + cell_h * len(rows), top + 120) + 12
     body = text(left, 14, f"{column_title} →", 12, MUTED) + text(4, top - 10, f"{row_title} ↓", 12, MUTED)
@@ -77,7 +81,7 @@ def heat_map(
             tip = f"{rows[i]} with {columns[j]}: {label(values[i][j], digits)}{_bracket(intervals, i, j, digits)}"
             cell = _cell(left + cell_w * j, top + cell_h * i, cell_w, cell_h, values[i][j], (low, high), digits, tip)
             href = links[i][j] if links else None
-            body += element("a", cell, href=href) if href else cell
+            body += element("a", cell, href=href, aria_label=f"{tip}; watch") if href else cell
     body += _scale(left + cell_w * len(columns) + 18, top, min(cell_h * max(3, len(rows)), 190.0), low, high, digits)
     return svg.picture(width, height, body, title, interactive=links is not None)
 
@@ -106,7 +110,9 @@ def _scale(x: float, y: float, height: float, low: float, high: float, digits: i
     """The key of the colours."""
     if high <= low:
         return ""
-    steps = 24
+    steps, middle = 24, (low + high) / 2
+    while digits < 4 and abs(round(middle, digits) - middle) > 0.02 * (high - low):  # 2.5 is not 2
+        digits += 1
     bars = "".join(
         element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
                 fill=svg.ramp(1 - i / (steps - 1))[0])
@@ -152,7 +158,8 @@ def interval_plot(
             y += row
         colour = svg.seat_colour(index) if len(groups) > 1 else svg.ACCENT
         for e in (e for e in estimates if e.group == group):
-            body += _interval(e, x, y + row / 2, colour, digits, left, left + plot + 10)
+            own = colour if e.colour is None else svg.seat_colour(e.colour)
+            body += _interval(e, x, y + row / 2, own, digits, left, left + plot + 10)
             y += row
     body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle") if x_title else ""
     return svg.picture(left + plot + numbers + 12, height, body, title)
@@ -199,6 +206,7 @@ def scatter(
     line: tuple[float, float] | None = None,
     parabola: tuple[float, float, float] | None = None,
     note: str = "",
+    colours: Mapping[str, int] | None = None,
 ) -> str:
     """Points by two measures.
 
@@ -210,6 +218,7 @@ def scatter(
         line: Slope and intercept of a line to draw.
         parabola: a, b and c of a curve a x^2 + b x + c to draw.
         note: Says r and its interval.
+        colours: The number of each group's colour; by default in the order in which they come.
     """
     width, height, left, right, top, bottom = 560.0, 380.0, 62.0, 16.0, 30.0, 52.0
     x_low, x_high = svg.span([p.x for p in points]) if points else (0.0, 1.0)
@@ -232,7 +241,8 @@ def scatter(
     for p in points:
         x, y = at(p.x, p.y)
         tip = hover(f"{p.label or p.group}: {label(p.x, svg.digits_for([p.x]))}, {label(p.y, svg.digits_for([p.y]))}")
-        colour = svg.seat_colour(groups.index(p.group)) if len(groups) > 1 else svg.ACCENT
+        number = groups.index(p.group) if colours is None else colours.get(p.group)
+        colour = svg.ACCENT if number is None or (colours is None and len(groups) < 2) else svg.seat_colour(number)
         body += element("circle", tip, cx=x, cy=y, r=4.5, fill=colour, fill_opacity=0.75, stroke=PAPER)
     body += text((left + width - right) / 2, height - 12, x_title, 12, MUTED, text_anchor="middle")
     body += text(16, (top + height - bottom) / 2, y_title, 12, MUTED, text_anchor="middle",
@@ -244,7 +254,7 @@ def scatter(
         if note
         else ""
     )
-    body += _key(groups, left, 18) if len(groups) > 1 else ""
+    body += _key(groups, colours or {}, left, 18) if len(groups) > 1 else ""
     return svg.picture(width, height, body, title)
 
 
@@ -274,10 +284,11 @@ def _clipped_curve(parabola: tuple[float, float, float], xs, ys, at) -> str:
     return parts
 
 
-def _key(groups: Sequence[str], x: float, y: float) -> str:
+def _key(groups: Sequence[str], colours: Mapping[str, int], x: float, y: float) -> str:
     parts = ""
     for i, group in enumerate(groups):
-        parts += element("circle", cx=x + 5, cy=y - 4, r=4.5, fill=svg.seat_colour(i)) + text(x + 14, y, group, 12, INK)
+        dot = element("circle", cx=x + 5, cy=y - 4, r=4.5, fill=svg.seat_colour(colours.get(group, i)))
+        parts += dot + text(x + 14, y, group, 12, INK)
         x += 30 + svg.text_width(group)
     return parts
 

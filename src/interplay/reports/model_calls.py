@@ -32,7 +32,9 @@ def sections(measured: MeasuredTraces) -> list[Section]:
     digits = {name: 2 for name in COLUMNS if name not in ("calls", "tokens_in", "tokens_out")} | {"cost": 4}
     about = Text("; ".join(f"*{name}*: {DEFINITIONS[name]}" for name in COLUMNS if name in used.columns) + ".")
     labels = {name: name.replace("_", " ") for name in used.columns}
-    table = TableSection(used, "What the models used, an episode", name="model-calls", digits=digits, labels=labels)
+    table = TableSection(
+        used, "What the models used, an episode", name="model-calls", digits=digits, labels=labels, meanings=DEFINITIONS
+    )
     viewer = CallViewer([row for number in measured.shown for row in _calls(measured, number)], len(measured.shown))
     return [Group([*warnings, table, about, viewer], "Language models")]
 

@@ -20,6 +20,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -265,6 +266,11 @@ def _begin_sqlite(tx: sa.Connection) -> None:
     reading = tx.get_execution_options().get("reading")
     # A writer takes the lock at once: two that read first and write later would deadlock.
     tx.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def insert(tx: Tx, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an insert into a table that knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
+    return sqlite.insert(table) if tx.dialect.name == "sqlite" else postgresql.insert(table)
 
 
 def is_away(error: BaseException) -> bool:

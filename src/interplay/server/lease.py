@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from interplay.errors import InterplayError
 from interplay.server.api_error import ApiError
-from interplay.server.database import Database, Tx, is_away
+from interplay.server.database import Database, Tx, insert, is_away
 from interplay.server.schema import leases
 
 LOG = logging.getLogger("interplay.server")
@@ -162,8 +161,7 @@ def _take(tx: Tx, name: str, owner: str, seen: LeaseRow | None) -> LeaseRow | No
     """Take a lease that is still exactly as it was seen; None if it is not."""
     row = LeaseRow(name, owner, seen.fence + 1 if seen else 1, 0, json.dumps(_this_process()))
     if seen is None:
-        insert = sqlite.insert(leases) if tx.dialect.name == "sqlite" else postgresql.insert(leases)
-        work = insert.values(**row._asdict()).on_conflict_do_nothing()
+        work = insert(tx, leases).values(**row._asdict()).on_conflict_do_nothing()
     else:
         same = (leases.c.name == name) & (leases.c.owner == seen.owner) & (leases.c.beats == seen.beats)
         work = sa.update(leases).where(same).values(**row._asdict())

@@ -12,11 +12,10 @@ import secrets
 from datetime import timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
-from interplay.server.database import Database, Tx
+from interplay.server.database import Database, Tx, insert
 from interplay.server.schema import buckets
 
 MOST_NAMES = 50_000
@@ -98,9 +97,8 @@ class SharedBuckets:
         left = self.left(tx, name)
         if left < 1.0:
             return False
-        insert = sqlite.insert(buckets) if tx.dialect.name == "sqlite" else postgresql.insert(buckets)
         values = {"level": left - 1.0, "at": self._clock.now()}
-        row = insert.values(name=self._name(name), **values)
+        row = insert(tx, buckets).values(name=self._name(name), **values)
         tx.execute(row.on_conflict_do_update(index_elements=["name"], set_=values))
         if secrets.randbelow(200) == 0:  # full buckets say nothing, so they need not be kept
             full = self._clock.now() - timedelta(seconds=self._burst / self._rate)

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from interplay.errors import InterplayError
 from interplay.server.clock import Clock
-from interplay.server.database import Tx
+from interplay.server.database import Tx, insert
 from interplay.server.schema import secrets
 
 ALGORITHM = "ed25519"
@@ -45,10 +45,13 @@ def signer(tx: Tx, clock: Clock) -> Signer:
 
 def secret(tx: Tx, clock: Clock, name: str) -> bytes:
     """32 random bytes of the server's own, the same for ever."""
-    value = tx.execute(sa.select(secrets.c.value).where(secrets.c.name == name)).scalar_one_or_none()
+    query = sa.select(secrets.c.value).where(secrets.c.name == name)
+    value = tx.execute(query).scalar_one_or_none()
     if value is None:
-        value = Ed25519PrivateKey.generate().private_bytes_raw()
-        tx.execute(sa.insert(secrets).values(name=name, value=value, created=clock.now()))
+        new = Ed25519PrivateKey.generate().private_bytes_raw()
+        row = insert(tx, secrets).values(name=name, value=new, created=clock.now())
+        tx.execute(row.on_conflict_do_nothing(index_elements=["name"]))  # another process may be making it just now
+        value = tx.execute(query).scalar_one()
     return bytes(value)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from interplay.study.protocol.reading import parse
+from tests.glossary import all_columns_explained  # noqa: F401
 from tests.study.texts import form, game, repeat, study
 
 SMALL = study(

@@ -17,6 +17,7 @@ from interplay.study.db.connect import open_study_database
 from interplay.study.http.app import build
 from interplay.study.simulation.run import SimulatedParticipant, SimulatedWorlds
 from interplay.traces import verify
+from tests.axe import complaints
 from tests.study.browser.person import DESKTOP, WALK
 from tests.study.conftest import serving
 from tests.study.researcher.filling import fill, play_episodes, protocol
@@ -78,6 +79,8 @@ def look(page, pictures, name):
     """A picture, and nothing on the page cut off, nameless or illegible."""
     page.wait_for_timeout(100)
     page.screenshot(path=pictures / f"researcher-{name}.png", full_page=True)
+    wrong = complaints(page)
+    assert wrong == [], f"{name}: " + "\n".join(wrong)
     assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
     assert page.evaluate(WALK) == []
 

@@ -1,29 +1,19 @@
-"""Several processes that serve a study together: a game has one owner, and whoever is killed is replaced."""
+"""Several processes that serve a study together: a game has one owner, and whoever falls silent is replaced."""
 
 import asyncio
 import contextlib
-import os
-import random
-import shutil
-import signal
-import time
-from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from interplay.server import lease
 from interplay.server.app import Base
 from interplay.server.limits import SharedBuckets
 from interplay.study.db.connect import open_study_database
-from interplay.study.db.schema import live
 from interplay.study.http.app import build
 from interplay.study.protocol.reading import parse
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import serving, within_a_minute
 from tests.study.faults import audit
-from tests.study.faults.process import Process
-from tests.study.faults.visitor import Visitor as Persistent
 from tests.study.texts import FIVE_EUROS, game, study
 from tests.study.visitor import Visitor
 
@@ -145,88 +135,3 @@ def test_people_who_wait_at_two_processes_meet(postgres):  # noqa: F811
         patch.setitem(globals(), "TEXT", text)
         with two_processes(address) as (first, second):
             within_a_minute(go(first, second))
-
-
-# Real processes behind a real nginx.
-
-
-class Together(Process):
-    """`interplay study serve --workers 3` with nginx in front."""
-
-    def __init__(self, folder, address, text, workers=3):
-        self.workers = workers
-        super().__init__(folder, address, text)
-
-    def start(self):
-        if "--workers" not in self.command:
-            self.command += ["--workers", str(self.workers)]
-        return super().start()
-
-    def pids(self):
-        """The worker processes that live."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
-def serving_now(database):
-    """How many processes have said in the last seconds that they serve."""
-    at = sa.func.extract("epoch", sa.func.now() - live.c.at)
-    return database.read(lambda tx: len(tx.execute(sa.select(live.c.owner).where(at < 3)).all()))
-
-
-def run_killed(address, folder, kills, lanes, at_once=1):
-    """People come in several lanes while workers are killed; what everyone was told, and how many were killed."""
-    server, everyone, chance = Together(folder, address, TEXT), [], random.Random(kills)
-    database = open_study_database(address)
-    over = False
-
-    async def lane(at):
-        number = at
-        while not over or number == at:
-            visitor = Persistent(server.url, "faulty", number)
-            everyone.append(await visitor.go())
-            await visitor.client.aclose()
-            number += lanes
-
-    async def killer():
-        nonlocal over
-        for _ in range(kills):
-            least = min(at_once + 1, server.workers)
-            while await asyncio.to_thread(serving_now, database) < least:
-                await asyncio.sleep(0.2)
-            await asyncio.sleep(chance.uniform(0.3, 2.5))
-            for pid in chance.sample(server.pids(), at_once):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        over = True
-
-    async def both():
-        async with asyncio.TaskGroup() as group:
-            group.create_task(killer())
-            for at in range(lanes):
-                group.create_task(lane(at))
-
-    try:
-        asyncio.run(both())
-    finally:
-        database.close()
-        server.stop()
-    return everyone
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
-@pytest.mark.parametrize("at_once", [1, 3])
-def test_workers_that_are_killed_lose_and_fork_nothing(postgres, tmp_path, at_once):  # noqa: F811
-    kills = int(os.environ.get("KILLS", "20"))
-    address, began = fresh_address(postgres), time.monotonic()
-    everyone = run_killed(address, tmp_path, kills, lanes=6, at_once=at_once)
-    rows = audit.check(address, everyone)
-    games = audit.replayed(rows, most=10_000)
-    acked = sum(len(seqs) for seen in everyone for seqs in seen.acked.values()) + sum(len(s.answers) for s in everyone)
-    resumed = sum(seen.resumed for seen in everyone)
-    assert resumed >= 1
-    print(
-        f"{kills} times {at_once} of 3 workers killed in {time.monotonic() - began:.0f} s: {len(everyone)} people, "
-        f"{games} games, {acked} acknowledged things, {resumed} lines to games under way, 0 lost, 0 forked"
-    )

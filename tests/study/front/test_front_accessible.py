@@ -1,18 +1,13 @@
-"""axe-core finds nothing to complain about on any page, on a desktop and on a phone; Hanabi's moves are in view.
-
-axe-core comes with the front end's development packages (`make front`).
-"""
+"""axe-core finds nothing to complain about on any page, on a desktop and on a phone; Hanabi's moves are in view."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.axe import complaints, needs_axe
 from tests.study.front import pages
 from tests.study.front.mock import Mock, serve
 
-AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 SIZES = {"laptop": {"width": 1366, "height": 650}, "phone": {"width": 375, "height": 667}}
 PAGES = {
     **{page["kind"]: page for page in (pages.CONSENT, pages.FORM, pages.INSTRUCTIONS, pages.QUIZ, pages.RANKING)},
@@ -22,16 +17,7 @@ PAGES = {
     **{name: pages.game(name, real_time=name in ("overcooked", "rescue")) for name in
        ("overcooked", "rescue", "hanabi", "kitchen")},
 }  # fmt: skip
-RUN = """async () => {
-  const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-  const { violations } = await axe.run(document, { runOnly });
-  return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")} ${n.failureSummary}`));
-}"""
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: make front"),
-]
+pytestmark = [pytest.mark.browser, needs_axe]
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +48,6 @@ def look(chromium, served):
     yield open_page
     for context in contexts:
         context.close()
-
-
-def complaints(page) -> list[str]:
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    return page.evaluate(RUN)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from tests.study.front import pages as p
+from tests.study.security.test_study_hostile_texts import TEXTS
 
 pytestmark = pytest.mark.browser
 
@@ -293,6 +294,18 @@ def test_kitchen_actions_and_talk(visit, mock):
     assert page.locator(".talk li").all_inner_texts() == ["Blue I will chop the onions.", "You <b>plates</b> please"]
     assert page.input_value("#chat") == ""
     assert page.locator(".talk b").count() == 0
+
+
+def test_what_a_partner_says_is_shown_as_text(visit, mock):
+    page = visit([p.game("kitchen"), AFTER])
+    playing(page, mock)
+    mock.game.messages += [{"seat": 1, "text": text} for text in TEXTS]
+    page.fill("#chat", TEXTS[1])
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".talk .mine")
+    told = "\n".join(page.locator(".talk li").all_text_contents())
+    assert all(text in told for text in TEXTS)
+    assert page.locator(".talk :is(script, img, svg, iframe, textarea)").count() == 0
 
 
 def test_a_move_that_is_turned_down_can_be_made_again(visit, mock):

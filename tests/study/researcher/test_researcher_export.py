@@ -1,6 +1,8 @@
 """What is exported is what is in the books, in every format; traces verify by replay."""
 
+import csv
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -14,6 +16,7 @@ from interplay.study.db.schema import answers, events, games, people
 from interplay.study.db.withdrawals import withdraw
 from interplay.study.export.columns import COLUMNS
 from interplay.study.export.files import FORMATS, write_folder
+from interplay.study.export.wide import GAME, PERSON, wide_table
 from interplay.traces import TraceSet, same, verify
 
 
@@ -186,3 +189,39 @@ def test_the_guide_reads_an_export(held, tmp_path, monkeypatch):
     names = {}
     exec(example, names)
     assert len(names["found"].games) == 7
+
+
+def test_the_wide_table_holds_what_the_long_ones_do(filled_anywhere, tmp_path):
+    """One row a participant: every last answer and every game is in it, and nothing else."""
+    write_folder(filled_anywhere.database, tmp_path / "out")
+    found = records.load(tmp_path / "out")
+    with (tmp_path / "out" / "wide.csv").open(newline="") as file:
+        wide = {row["participant"]: row for row in csv.DictReader(file)}
+    assert list(wide) == [row["participant"] for row in found.participants]
+    filled = dict.fromkeys(wide, len(PERSON))
+    last = {(row["participant"], f"{row['page']}.{row['question']}"): row["value"] for row in found.answers}
+    games = {(row["participant"], f"{row['page']}.{name}"): row[name] for row in found.games for name in GAME}
+    for (who, column), value in (last | games).items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+        assert wide[who][column] == ("" if text is None else str(text)), (who, column)
+        filled[who] += 1
+    for who, row in wide.items():
+        assert sum(value != "" for value in row.values()) <= filled[who]
+
+
+def test_columns_of_the_wide_table_stand_in_the_order_of_the_pages():
+    people = [dict.fromkeys(PERSON, "x") | {"participant": who} for who in ("ana", "bob")]
+    game = dict.fromkeys(GAME, 1)
+    answers = [
+        {"at": "3", "participant": "ana", "page": "r.1.after", "question": "liked", "value": 4},
+        {"at": "5", "participant": "bob", "page": "r.1.extra", "question": "why", "value": ["a"]},
+        {"at": "6", "participant": "bob", "page": "r.1.after", "question": "liked", "value": 2},
+        {"at": "7", "participant": "bob", "page": "r.1.after", "question": "liked", "value": 3},
+    ]
+    games = [
+        {"started": at, "participant": who, "page": "r.1.game", **game} for at, who in (("2", "ana"), ("4", "bob"))
+    ]
+    table = wide_table(people, answers, games)
+    assert list(table.columns) == [*PERSON, *(f"r.1.game.{n}" for n in GAME), "r.1.extra.why", "r.1.after.liked"]
+    assert [row.get("r.1.after.liked") for row in table] == [4, 3]
+    assert table.rows[1]["r.1.extra.why"] == '["a"]'

@@ -13,7 +13,8 @@ from websockets.asyncio.client import connect
 
 from interplay.server.app import Base
 from interplay.server.clock import SystemClock
-from interplay.study.admin import replay, researchers
+from interplay.server.replay_worker import POLICY
+from interplay.study.admin import researchers
 from interplay.study.db.connect import open_study_database
 from interplay.study.db.schema import events, games, people
 from interplay.study.http.app import build
@@ -147,8 +148,8 @@ def test_a_finished_game_is_replayed_in_a_page_that_can_do_no_harm(study):
         path = re.search(r"/researcher/games/\d+/replay", games_page)[0]
         answer = await ana.get(path)
         assert answer.status_code == 200, answer.text
-        assert answer.headers["content-security-policy"] == replay.POLICY
-        assert "sandbox allow-scripts" in replay.POLICY
+        assert answer.headers["content-security-policy"] == POLICY
+        assert "sandbox allow-scripts" in POLICY
         assert "That was odd" in answer.text
         assert f"participant {study.done} in seat 0" in answer.text
         assert (await ana.get("/researcher/games/999999/replay")).status_code == 404

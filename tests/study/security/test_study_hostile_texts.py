@@ -1,15 +1,19 @@
 """Whatever a person can write reaches researchers as text: in pages, tables and downloads, and never as code."""
 
+import dataclasses
 import io
+import json
 import re
 import zipfile
 
 import pytest
 
+from interplay.rollout.episode import RecordedEvent
 from interplay.server.clock import ManualClock
-from interplay.study.admin import researchers
+from interplay.study.admin import replay, researchers
 from interplay.study.db import participants
 from interplay.study.db.connect import open_study_database
+from interplay.study.db.game_rows import pack
 from interplay.study.protocol.reading import parse
 from tests.study.researcher.conftest import PASSWORD, Study
 from tests.study.texts import form, study
@@ -86,3 +90,21 @@ def test_downloads_hold_the_texts_and_are_not_pages(hostile):
     name = next(name for name in files.namelist() if name.endswith("answers.csv"))
     table = files.read(name).decode()
     assert all(text.split('"')[0] in table for text in TEXTS)
+
+
+def test_what_people_say_in_games_is_text_in_the_researchers_replay():
+    """A chat message reaches the page as data of its player, which cannot end the script element that holds it."""
+    import interplay
+
+    world = interplay.make("kitchen/nrc", horizon=3)
+    (episode,) = interplay.play(world, ["stay", "stay"], episodes=1)
+    said = tuple(
+        RecordedEvent(t=0, seq=seq, seat=0, kind="message", payload={"text": text, "to": 1})
+        for seq, text in enumerate([*TEXTS, "</script><script>alert(1)</script>"], start=100)
+    )
+    html = replay.page(pack(dataclasses.replace(episode, events=(*episode.events, *said))), {"title": TEXTS[0]})
+    assert not MARKS.search(html)
+    (island,) = re.findall(r'<script type="application/json" class="episodes">(.*?)</script>', html, re.DOTALL)
+    remarks = [remark["text"] for remark in json.loads(island)[0]["remarks"]]
+    assert all(any(text in remark for remark in remarks) for text in TEXTS)
+    assert len(re.findall(r"<script\b", html)) == 2  # the player's data, and the page's own

@@ -16,8 +16,8 @@ from fastapi.responses import Response, StreamingResponse
 
 from interplay.server import audit
 from interplay.server.api_error import ApiError
+from interplay.server.forms import form_value
 from interplay.study.admin import erase, export, payments
-from interplay.study.admin.auth import form_value
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.views import paid, participant_page
 from interplay.study.db import admission

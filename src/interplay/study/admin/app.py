@@ -8,8 +8,8 @@ from fastapi.responses import PlainTextResponse, Response
 from interplay.errors import InterplayError
 from interplay.server.accounts import SHORTEST
 from interplay.server.api_error import ApiError
+from interplay.server.forms import form_value
 from interplay.study.admin import actions, pages, views
-from interplay.study.admin.auth import form_value
 from interplay.study.admin.context import AdminContext
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import parse_qsl
 
 from fastapi import Request
 from starlette.requests import HTTPConnection
@@ -17,6 +15,7 @@ from interplay.server.accounts import Account
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import Tx
+from interplay.server.forms import Form, form_value, read_form
 from interplay.server.limits import Buckets, SharedBuckets
 from interplay.study.admin import researchers
 
@@ -24,8 +23,6 @@ COOKIE = "interplay_researcher"
 BEFORE = "interplay_login"  # cookie of the forms that are sent before login
 CSRF = "csrf"
 LIFE = timedelta(hours=12)
-MOST_FIELDS = 5000
-Form = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -176,25 +173,3 @@ class AdminAuth:
             return None
         account = researchers.account_of_subject(tx, session.subject)
         return Visit(account, session) if account is not None and researchers.may(account.role, self.study) else None
-
-
-async def read_form(request: Request) -> Form:
-    """Return the fields of a URL-encoded form, each a list of its values; an `ApiError` for anything else."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise ApiError("bad_request", "send a form")
-    fields: dict[str, list[str]] = {}
-    try:
-        text = (await request.body()).decode("utf-8")
-        for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS):
-            if "\x00" in value:
-                raise ValueError("no database can store this")
-            fields.setdefault(name, []).append(value)
-    except ValueError:
-        raise ApiError("bad_request", "this form cannot be read") from None
-    return fields
-
-
-def form_value(form: Form, name: str) -> str:
-    """Return the first value of a form's field; empty if there is none."""
-    return form.get(name, [""])[0]

@@ -16,9 +16,9 @@ from interplay.errors import InterplayError
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.database import DatabaseUnavailable, is_away
+from interplay.server.replay_worker import ReplayWorker
 from interplay.study.admin import pages
 from interplay.study.admin.auth import AdminAuth, Visit
-from interplay.study.admin.worker import Worker
 from interplay.study.protocol.words import say
 
 T = TypeVar("T")
@@ -40,7 +40,8 @@ class AdminContext:
         self.state, self.protocol, self.base = state, state.protocol, state.base
         self.database, self.clock = state.base.database, state.base.clock
         self.root = root or f"{state.base.prefix}/researcher"
-        self.auth, self.worker = AdminAuth(state.base, state.protocol.name, secure, self.root), Worker()
+        self.auth = AdminAuth(state.base, state.protocol.name, secure, self.root)
+        self.worker = ReplayWorker("interplay.study.admin.replay:page")
 
     @property
     def title(self) -> str:

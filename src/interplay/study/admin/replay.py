@@ -14,11 +14,6 @@ from interplay.traces import TraceSet
 
 QUIET = ("deadline", "join", "leave")  # events that say nothing about the play
 
-# The page contains its script. The sandbox keeps it from reading cookies and from sending requests to the server in the
-# researcher's name.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; " \
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"  # fmt: skip
-
 
 def page(packed: bytes, details: Mapping[str, Any]) -> str:
     """Return the replay of a stored game as one HTML file.

@@ -13,8 +13,9 @@ from fastapi.responses import HTMLResponse, Response
 from interplay.server import audit
 from interplay.server.api_error import ApiError
 from interplay.server.database import Tx
+from interplay.server.replay_worker import POLICY
 from interplay.server.schema import audit as audit_rows
-from interplay.study.admin import monitor, pages, payments, replay
+from interplay.study.admin import monitor, pages, payments
 from interplay.study.admin.auth import Visit
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
@@ -173,7 +174,7 @@ def _add_games(app: APIRouter, context: AdminContext) -> None:
         row, so_far = await context.read(_stored, protocol, number)
         await database.awrite(audit.note, context.clock, visit.name, "replay", str(number))
         html = await context.worker.replay(row.episode or b"", _details(protocol, row) | {"so_far": so_far})
-        return HTMLResponse(html, headers={"content-security-policy": replay.POLICY})
+        return HTMLResponse(html, headers={"content-security-policy": POLICY})
 
 
 def _known(request: Request, name: str, among: Any) -> str:

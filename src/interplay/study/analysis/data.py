@@ -55,6 +55,11 @@ class Data:
         met = (row["partner"] for row in self.games if row["partner"] is not None)
         return list(dict.fromkeys([*self.protocol.partners, *met]))
 
+    @property
+    def colours(self) -> dict[str, int]:
+        """The number of each partner's colour, the same in every figure."""
+        return {partner: number for number, partner in enumerate(self.partners)}
+
     def of_people(self, chosen: Iterable[str]) -> Data:
         """Return the data of some participants only."""
         kept = set(chosen)

@@ -11,7 +11,15 @@ from interplay.stats import spearman, t_test_welch
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import group_figures
 from interplay.study.analysis.plan import Familiarity
-from interplay.study.analysis.result import AnalysisResult, attempt, enough, mean_row, person_means, with_holm
+from interplay.study.analysis.result import (
+    EVERYWHERE,
+    AnalysisResult,
+    attempt,
+    enough,
+    mean_row,
+    person_means,
+    with_holm,
+)
 from interplay.table import Row, Table
 
 GROUPED = (
@@ -39,7 +47,14 @@ def familiar(data: Data, part: Familiarity) -> AnalysisResult:
             by_group = {g: [v for who, v in people.items() if group.get(who) == g] for g in names}
             for g, values in by_group.items():
                 if values:
-                    means.append({**base, "group": g, **mean_row(values), "people": len(values)})
+                    means.append(
+                        {
+                            **base,
+                            "group": g,
+                            **mean_row(values, bounds=data.bounds(name) or EVERYWHERE),
+                            "people": len(values),
+                        }
+                    )
             if len(names) == 2:
                 low, high = (by_group[g] for g in names)
                 tests.append({**base, "a": names[1], "b": names[0], "people": len(low) + len(high)}
@@ -59,7 +74,7 @@ def familiar(data: Data, part: Familiarity) -> AnalysisResult:
         "trend": Table.of(with_holm(trend), f"Spearman of ratings with {part.by}"),
     }
     made = {name: table for name, table in tables.items() if len(table)}
-    figures = group_figures(made["means"], part.by) if "means" in made else ()
+    figures = group_figures(made["means"], part.by, data.colours) if "means" in made else ()
     return AnalysisResult(part.id, part.title or f"Ratings by {part.by}", made, figures, GROUPED, notes)
 
 

@@ -14,7 +14,6 @@ from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes
 from interplay.table import Row, Table
 
 MOST_SCATTERS = 8
-FEWEST = 5  # answers for which an interval is drawn
 WIDEST_SCALE = 11  # points; a scale with more is drawn as boxes
 
 
@@ -35,26 +34,18 @@ def rating_figures(data: Data, summary: Table, names: Sequence[str]) -> list[Sec
             bars = [(r["partner"], {p: values[r["partner"]].count(p) for p in points}) for r in rows]
             drawing = answer_bars(bars, points, title=title, ends=_ends(data, name))
         else:
-            order = sorted(row["partner"] for row in rows)  # a partner has one colour in all figures
             drawn = [
-                Box(r["partner"], values[r["partner"]], r["mean"], *_interval(r, values), order.index(r["partner"]))
+                Box(r["partner"], values[r["partner"]], r["mean"], r["mean_low"], r["mean_high"],
+                    data.colours.get(r["partner"]))
                 for r in rows
-            ]
+            ]  # fmt: skip
             pad = (ends[1] - ends[0]) * 0.02
             limits = (ends[0] - pad, ends[1] + pad)
             drawing = boxes(
                 drawn, title=title, x_title=f"{data.label(name)}, {ends[0]:g} to {ends[1]:g}", bounds=limits
             )
-        few = any(len(answers) < FEWEST for answers in values.values())
-        note = f"No interval is drawn for fewer than {FEWEST} answers." if few else ""
-        figures.append(Figure(drawing, title, note, about))
+        figures.append(Figure(drawing, title, "", about))
     return in_pairs(figures)
-
-
-def _interval(row: Row, values: Mapping[str, Sequence[float]]) -> tuple[float | None, float | None]:
-    """Return the interval of a mean, or none where there are too few answers to speak of one."""
-    few = len(values[row["partner"]]) < FEWEST
-    return (None, None) if few else (row["mean_low"], row["mean_high"])
 
 
 def in_pairs(figures: Sequence[Section]) -> list[Section]:
@@ -71,14 +62,16 @@ def _ends(data: Data, name: str) -> tuple[str, str]:
     return left, right
 
 
-def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.ndarray]]) -> list[Section]:
+def rank_figures(
+    table: Table | None, shares: Mapping[str, tuple[list[str], np.ndarray]], colours: Mapping[str, int]
+) -> list[Section]:
     """Draw mean ranks with intervals, and how often each partner took each rank."""
     if table is None:
         return []
     several = len({row["game"] for row in table}) > 1
     estimates = [
         FigureEstimate(row["partner"], row["mean_rank"], row["mean_rank_low"], row["mean_rank_high"],
-                 str(row["game"]) if several else "", f"{row['people']} people")
+                 str(row["game"]) if several else "", f"{row['people']} people", colour=colours.get(row["partner"]))
         for row in table
     ]  # fmt: skip
     title = "Mean ranks that people gave"
@@ -95,7 +88,9 @@ def rank_figures(table: Table | None, shares: Mapping[str, tuple[list[str], np.n
     return [figures[0], *in_pairs(figures[1:])]
 
 
-def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) -> list[Section]:
+def rating_scatter(
+    table: Table, names: Sequence[str], measures: Sequence[str], colours: Mapping[str, int]
+) -> list[Section]:
     """Draw ratings against measures, a dot each, shifted a little where dots would hide one another."""
     drawn: list[Section] = []
     for name in names:
@@ -111,7 +106,7 @@ def rating_scatter(table: Table, names: Sequence[str], measures: Sequence[str]) 
             title = f"{name} against {measure.replace('_', ' ')}"
             note = f"r = {fit.r:.2f}, {len(rows)} ratings"
             drawing = scatter(points, title=title, x_title=measure.replace("_", " "), y_title=name,
-                              line=(fit.slope, fit.intercept), )  # fmt: skip
+                              line=(fit.slope, fit.intercept), colours=colours)  # fmt: skip
             drawn.append(Figure(drawing, title, note, f"scatter {name} {measure}"))
     return in_pairs(drawn)
 
@@ -134,7 +129,9 @@ def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
-def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Table) -> list[Section]:
+def preference_figures(
+    rows: Sequence[Row], names: Sequence[str], strength: Table, colours: Mapping[str, int]
+) -> list[Section]:
     """Draw the matrix of preferences, and the partners' strengths."""
     for_row: list[list[list[float]]] = [[[] for _ in names] for _ in names]
     place = {name: i for i, name in enumerate(names)}
@@ -157,19 +154,23 @@ def preference_figures(rows: Sequence[Row], names: Sequence[str], strength: Tabl
     caption = "Mean of the summed answers, both orders together: blue where the row is preferred, orange the column."
     figures: list[Section] = [Figure(drawing, title, caption, "preferences")]
     if "strength" in strength.columns:
-        estimates = [FigureEstimate(r["what"], r["strength"], r["strength_low"], r["strength_high"]) for r in strength]
+        estimates = [
+            FigureEstimate(r["what"], r["strength"], r["strength_low"], r["strength_high"],
+                           colour=colours.get(r["what"]))
+            for r in strength
+        ]  # fmt: skip
         title = "Strength of each partner"
         plot = interval_plot(estimates, title=title, x_title="preferred to the average partner by", reference=0.0)
         figures.append(Figure(plot, title, "", "strengths"))
     return figures
 
 
-def group_figures(table: Table, by: str) -> list[Section]:
+def group_figures(table: Table, by: str, colours: Mapping[str, int]) -> list[Section]:
     """Draw the mean ratings of each group, partner by partner."""
     figures: list[Section] = []
     for (rating,), part in table.groups("rating").items():
         rows = [FigureEstimate(str(r["group"]), r["mean"], r["mean_low"], r["mean_high"], str(r["partner"]),
-                         f"{r['people']} people") for r in part]  # fmt: skip
+                         f"{r['people']} people", colour=colours.get(r["partner"])) for r in part]  # fmt: skip
         title = f"{rating} by {by}"
         figures.append(
             Figure(interval_plot(rows, title=title, x_title=f"mean {rating}"), title, "", f"{rating} by {by}")
@@ -177,7 +178,7 @@ def group_figures(table: Table, by: str) -> list[Section]:
     return figures
 
 
-def team_figures(table: Table) -> list[Section]:
+def team_figures(table: Table, colours: Mapping[str, int]) -> list[Section]:
     """Draw the hand-overs, and how many of the person's offers were accepted, by partner."""
     several = len({row["game"] for row in table}) > 1
     drawn: list[Section] = []
@@ -186,7 +187,8 @@ def team_figures(table: Table) -> list[Section]:
         ("partner_accepted", "Of the person's offers, per cent that the partner accepted"),
     ):
         rows = [FigureEstimate(r["partner"], r[name], r[f"{name}_low"], r[f"{name}_high"], r["game"] if several else "",
-                         f"{r['people']} people") for r in table if r[name] is not None]  # fmt: skip
+                         f"{r['people']} people", colour=colours.get(r["partner"]))
+                for r in table if r[name] is not None]  # fmt: skip
         if rows:
             drawn.append(Figure(interval_plot(rows, title=title, zero=True), title, "", f"teams {name}"))
     return in_pairs(drawn)

@@ -50,7 +50,7 @@ def help_in_teams(data: Data, part: InterdependenceAnalysis, measured: Measured,
         "session": Table.of(_session(table), "Change from game to game within people"),
         "turns": Table.of(_turns(table), "Over the session, by game"),
     }
-    figures = [*team_figures(tables["teams"]), *session_figures(tables["turns"])]
+    figures = [*team_figures(tables["teams"], data.colours), *session_figures(tables["turns"])]
     return AnalysisResult(part.id, title, tables, figures, HELPED, tuple(notes))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from interplay.reports.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
-from interplay.study.analysis.result import AnalysisResult
+from interplay.study.analysis.result import WITHHELD, AnalysisResult
 from interplay.study.analysis.run import Findings
 from interplay.study.protocol.words import say
 from interplay.table import Row, Table
@@ -26,8 +26,7 @@ def report(findings: Findings, *, source: str = "", seed: int = 0) -> Report:
     data = findings.data
     study = data.protocol
     sections: list[Section] = [KeyNumbers(_numbers(findings))]
-    if findings.notes:
-        sections.append(Text("\n".join(f"- {note}" for note in findings.notes)))
+    sections.append(Text("\n".join(f"- {note}" for note in (*findings.notes, WITHHELD))))
     if findings.without:
         names = ", ".join(findings.without)
         sections.append(Text(f"Every table holds two samples: all partners, and *without {names}*. Figures show all."))

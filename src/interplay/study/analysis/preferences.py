@@ -35,17 +35,18 @@ def prefer(data: Data, part: Preferences, *, seed: int = 0) -> AnalysisResult:
         notes.append(f"{asked - len(answered)} of {asked} comparisons lack an answer or are not about two partners")
     if not answered:
         return AnalysisResult(part.id, title, {}, notes=(*notes, "nobody compared two partners"))
-    ordered = Table.of(_ordered(answered), "By order: above 0 the second partner is preferred")
+    most = _most(data, part.of)
+    ordered = Table.of(_ordered(answered, most), "By order: above 0 the second partner is preferred")
     tables = {
-        "pairs": Table.of(with_holm(_pairs(answered, names)), "Who is preferred to whom, both orders together"),
+        "pairs": Table.of(with_holm(_pairs(answered, names, most)), "Who is preferred to whom, both orders together"),
         "strengths": Table.of(strengths(answered, names), "Strength of each partner"),
         "ordered": ordered,
         "by_question": Table.of(
-            _by_question(answered, names, part.of), "Who is preferred to whom, question by question"
+            _by_question(data, answered, names, part.of), "Who is preferred to whom, question by question"
         ),
         "questions": Table.of(_questions(data, answered, part.of, seed), "Question by question"),
     }
-    figures = preference_figures(answered, names, tables["strengths"])
+    figures = preference_figures(answered, names, tables["strengths"], data.colours)
     return AnalysisResult(part.id, title, tables, figures, PREFERRED, tuple(notes))
 
 
@@ -61,7 +62,13 @@ def comparisons(data: Data, questions: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+def _most(data: Data, questions: Sequence[str]) -> tuple[float, float]:
+    """Return how far the sum of some questions can be from the middle, to either side."""
+    most = sum((data.points(q) - 1) / 2 for q in questions)
+    return -most, most
+
+
+def _pairs(rows: Sequence[Row], names: Sequence[str], bounds: tuple[float, float]) -> list[Row]:
     pairs: list[Row] = []
     for a, b in combinations(names, 2):
         # Towards a, whichever of the two came first.
@@ -69,13 +76,13 @@ def _pairs(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
         if not for_a:
             continue
         first = sum((r["first"], r["second"]) == (a, b) for r in rows)
-        pair: Row = {"partner": a, "over": b, **mean_row(for_a, "preference")}
+        pair: Row = {"partner": a, "over": b, **mean_row(for_a, "preference", bounds)}
         pair |= {"share_preferring": float(np.mean([x > 0 for x in for_a])), "people": len(for_a), "times_first": first}
         pairs.append(pair | attempt(lambda x=for_a: _tested(x)))
     return pairs
 
 
-def _by_question(rows: Sequence[Row], names: Sequence[str], questions: Sequence[str]) -> list[Row]:
+def _by_question(data: Data, rows: Sequence[Row], names: Sequence[str], questions: Sequence[str]) -> list[Row]:
     """Return the same matrix for every question, above 0 where `partner` is preferred."""
     entries: list[Row] = []
     for question in questions:
@@ -84,7 +91,9 @@ def _by_question(rows: Sequence[Row], names: Sequence[str], questions: Sequence[
             for_a = [-row[question] if row["first"] == a else row[question] for row in both]
             if for_a:
                 entry = {"question": question, "partner": a, "over": b}
-                entries.append({**entry, **mean_row(for_a, "preference"), "people": len(for_a)})
+                entries.append(
+                    {**entry, **mean_row(for_a, "preference", _most(data, [question])), "people": len(for_a)}
+                )
     return entries
 
 
@@ -95,12 +104,12 @@ def _tested(values: Sequence[float]) -> Row:
     return {"t": made.statistic, "df": made.df, "d": made.effect, "d_low": low, "d_high": high, "p": made.p}
 
 
-def _ordered(rows: Sequence[Row]) -> list[Row]:
+def _ordered(rows: Sequence[Row], bounds: tuple[float, float]) -> list[Row]:
     by_order: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         by_order.setdefault((row["first"], row["second"]), []).append(row["sum"])
     return [
-        {"first": a, "second": b, **mean_row(values, "for_second"), "people": len(values)}
+        {"first": a, "second": b, **mean_row(values, "for_second", bounds), "people": len(values)}
         for (a, b), values in by_order.items()
     ]
 
@@ -144,13 +153,13 @@ def _questions(data: Data, rows: Sequence[Row], questions: Sequence[str], seed: 
     entries = []
     for k, question in enumerate(questions):
         entry: Row = {"question": question, "text": data.label(question)}
-        entry |= mean_row(list(items[:, k]), "for_second")
+        entry |= mean_row(list(items[:, k]), "for_second", _most(data, [question]))
         entry["sd"] = float(np.std(items[:, k], ddof=1)) if len(items) > 1 else None
         entry["with_the_rest"] = whole["alpha"].item_rest[k] if "alpha" in whole else None
         entries.append(entry)
     alpha = whole.get("alpha")
     entry = {"question": "all", "text": "the sum; Cronbach's alpha beside it", "people": len(rows)}
-    entry |= mean_row([row["sum"] for row in rows], "for_second")
+    entry |= mean_row([row["sum"] for row in rows], "for_second", _most(data, questions))
     entry |= {"alpha": alpha.alpha if alpha else None, "alpha_low": alpha.low if alpha else None,
              "alpha_high": alpha.high if alpha else None, "note": whole.get("note")}  # fmt: skip
     return [*entries, entry]

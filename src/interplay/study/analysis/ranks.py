@@ -86,7 +86,12 @@ def rank(data: Data, part: Ranks, objective: Table | None = None, *, seed: int =
         tables[name] = with_holm(tables[name]) if tables[name] else []
     made = {name: Table.of(rows, TITLES[name]) for name, rows in tables.items() if rows}
     return AnalysisResult(
-        part.id, part.title or "Ranks", made, rank_figures(made.get("ranks"), shares), RANKED, tuple(notes)
+        part.id,
+        part.title or "Ranks",
+        made,
+        rank_figures(made.get("ranks"), shares, data.colours),
+        RANKED,
+        tuple(notes),
     )
 
 
@@ -132,7 +137,8 @@ def _rank_rows(game: str | None, names: Sequence[str], places: np.ndarray, score
         rows.append(
             {
                 "game": game, "partner": names[i], "place": int(overall[i]),
-                **mean_row(list(places[:, i]), "mean_rank"), "median_rank": float(np.median(places[:, i])),
+                **mean_row(list(places[:, i]), "mean_rank", (1, len(names))),
+                "median_rank": float(np.median(places[:, i])),
                 "first": first.estimate, "first_low": first.low, "first_high": first.high,
                 "last": float(np.mean(places[:, i] == len(names))), "people": len(places),
                 **mean_row(list(known), "score"),

@@ -175,13 +175,13 @@ def one_sample(data: Data, part: OneSample) -> AnalysisResult:
     rows: list[Row] = []
     for name in part.of:
         against = part.against if part.against is not None else data.middle(name)
-        ratings = data.ratings(name)
+        ratings, ends = data.ratings(name), data.bounds(name) or EVERYWHERE
         levels = [None] if part.by is None else list(part.only or dict.fromkeys(ratings.column(part.by)))
         for level in levels:
             mine = ratings if part.by is None else ratings.where(**{part.by: level})
             base: Row = {"rating": name} | ({part.by: level} if part.by else {}) | {"against": against}
             rows += [
-                base | {"unit": unit} | attempt(lambda values=values, to=against: _against(values, to))
+                base | {"unit": unit} | attempt(lambda values=values, to=against, ends=ends: _against(values, to, ends))
                 for unit, values in (
                     ("people", list(person_means(mine).get((), {}).values())),
                     ("answers", [float(row["value"]) for row in mine]),
@@ -196,12 +196,12 @@ def one_sample(data: Data, part: OneSample) -> AnalysisResult:
     )
 
 
-def _against(values: Sequence[float], against: float | None) -> Row:
+def _against(values: Sequence[float], against: float | None, bounds: tuple[float, float] = EVERYWHERE) -> Row:
     enough(values)
     test = t_test_one_sample(values, mean=0.0 if against is None else against)
     moved = np.asarray(values) - (against or 0.0)
     ranked = float(wilcoxon(moved, np.zeros(len(moved))).p) if np.any(moved != 0) else None
-    row = {"n": test.n[0], "mean": test.estimate, "mean_low": test.low, "mean_high": test.high}
+    row = {"n": test.n[0], **mean_row(values, bounds=bounds)}
     return row | _t(test, "d") | {"p_wilcoxon": ranked}
 
 

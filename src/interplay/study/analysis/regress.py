@@ -56,7 +56,7 @@ def regress(data: Data, part: Regression, measured: Measured, objective: Table |
     tables = {"regression": Table.of(corrected, "Ratings against what happened in their games", columns=columns)}
     if objective is not None:
         tables |= _known_of_partners(data, part, objective, seed)
-    figures = rating_scatter(Table.of(joined), part.of, part.measures)
+    figures = rating_scatter(Table.of(joined), part.of, part.measures, data.colours)
     return AnalysisResult(part.id, part.title or "Ratings against measures", tables, figures, RELATED[part.model])
 
 

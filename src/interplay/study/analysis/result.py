@@ -14,6 +14,8 @@ from interplay.stats import holm, mean_interval
 from interplay.table import Row, Table
 
 EVERYWHERE = (-np.inf, np.inf)
+FEWEST = 5  # values of which a mean is given with an interval
+WITHHELD = f"Means of fewer than {FEWEST} values stand without an interval, and no interval reaches beyond its scale."
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,12 @@ def person_means(rows: Table, *by: str, value: str = "value") -> dict[tuple[Any,
 def mean_row(values: Sequence[float], name: str = "mean", bounds: tuple[float, float] = EVERYWHERE) -> Row:
     """Return a mean with Student's interval, cut at the bounds.
 
-    The interval is None where there is one value only, or where all are the same.
+    The interval is None where there are fewer than `FEWEST` values, or where all are the same.
     """
-    if not values:
+    if len(values) == 0:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
-    if len(values) == 1 or max(values) == min(values):
-        return {name: float(values[0]), f"{name}_low": None, f"{name}_high": None}
+    if len(values) < FEWEST or max(values) == min(values):
+        return {name: float(np.mean(values)), f"{name}_low": None, f"{name}_high": None}
     interval = mean_interval(values)
     low, high = max(interval.low, bounds[0]), min(interval.high, bounds[1])
     return {name: interval.estimate, f"{name}_low": low, f"{name}_high": high}

@@ -18,7 +18,7 @@ from interplay.errors import InterplayError
 from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock, seconds_since, stamp
-from interplay.server.database import Tx
+from interplay.server.database import Tx, insert
 from interplay.study.db.answer_facts import facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
@@ -68,11 +68,10 @@ def open_study(tx: Tx, clock: Clock, protocol: Protocol) -> None:
     Raises:
         InterplayError: The file has changed since people took part, which would mix two studies.
     """
-    row = tx.execute(sa.select(files).where(files.c.name == protocol.name)).one_or_none()
     values = {"hash": protocol.hash, "protocol": protocol.model_dump(mode="json"), "opened": clock.now()}
-    if row is None:
-        tx.execute(sa.insert(files).values(name=protocol.name, **values))
-    elif row.hash != protocol.hash:
+    tx.execute(insert(tx, files).values(name=protocol.name, **values).on_conflict_do_nothing(index_elements=["name"]))
+    row = tx.execute(sa.select(files).where(files.c.name == protocol.name)).one()
+    if row.hash != protocol.hash:
         begun = tx.execute(
             sa.select(sa.func.count()).where(people.c.study == protocol.name, people.c.status != NEW)
         ).scalar_one()

@@ -21,13 +21,14 @@ from interplay.study.db.game_events import STEP
 from interplay.study.db.records import Records
 from interplay.study.export.codebook import codebook
 from interplay.study.export.columns import COLUMNS, LATER, Format
+from interplay.study.export.wide import wide_table
 from interplay.study.protocol.about import about, played
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet
 
 FORMATS = get_args(Format)
-PROTOCOL, TRACES, ABOUT, CODEBOOK = "protocol.json", "traces", "README.txt", "codebook.csv"
+PROTOCOL, TRACES, ABOUT, CODEBOOK, WIDE = "protocol.json", "traces", "README.txt", "codebook.csv", "wide.csv"
 _PARQUET = {
     "text": "VARCHAR", "time": "VARCHAR", "json": "VARCHAR",
     "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN",
@@ -86,8 +87,9 @@ def write_folder(
             counts[TRACES] = len(episodes)
             if episodes:
                 episodes.save(folder / TRACES)
-        book = codebook(protocol)
-        _write_rows_csv(book, folder / CODEBOOK)
+        _write_rows_csv(codebook(protocol), folder / CODEBOOK)
+        long = (records.READERS[name](tx, protocol, known) for name in ("participants", "answers", "games"))
+        _write_rows_csv(wide_table(*long), folder / WIDE)
         (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
@@ -285,6 +287,8 @@ def _about(
             "",
         ]
     lines += [
+        f"{WIDE}: one row for each participant, with every answer and every game in a column of its own; where a page",
+        "  was answered several times, the last answer.",
         f"{CODEBOOK}: what every column means, and every question with its text and values.",
         f"{PROTOCOL}: the study file as it was when people took part.",
         "Times are UTC. In CSV and Parquet, columns that hold values of any kind (value, payload, cells, partners) are",

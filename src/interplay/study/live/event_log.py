@@ -7,11 +7,10 @@ import logging
 import secrets
 from typing import Any
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from interplay.server.clock import Clock
-from interplay.server.database import Database, Tx, is_away
+from interplay.server.database import Database, Tx, insert, is_away
 from interplay.server.lease import LeaseLost
 from interplay.study.db.game_rows import GameElsewhere, check_owner
 from interplay.study.db.schema import events
@@ -147,5 +146,4 @@ def _settle(stored: asyncio.Future[None], error: Exception | None) -> None:
 def _insert(tx: Tx, rows: list[dict[str, Any]], owner: str | None) -> None:
     if owner is not None:
         check_owner(tx, {row["game"] for row in rows} - {None}, owner)
-    made = sqlite.insert(events) if tx.dialect.name == "sqlite" else postgresql.insert(events)
-    tx.execute(made.on_conflict_do_nothing(index_elements=["stamp"]), rows)
+    tx.execute(insert(tx, events).on_conflict_do_nothing(index_elements=["stamp"]), rows)

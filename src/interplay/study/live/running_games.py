@@ -7,10 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from interplay.server.clock import Clock
-from interplay.server.database import Tx
+from interplay.server.database import Tx, insert
 from interplay.study.db.schema import live
 from interplay.study.protocol.model import Protocol
 
@@ -41,9 +40,8 @@ def running(games_by_person: Mapping[Any, Any]) -> list[dict[str, Any]]:
 
 def publish(tx: Tx, clock: Clock, protocol: Protocol, owner: str, rows: list[dict[str, Any]]) -> None:
     """Store the games that this process plays."""
-    insert = sqlite.insert(live) if tx.dialect.name == "sqlite" else postgresql.insert(live)
     values = {"study": protocol.name, "at": clock.now(), "games": rows}
-    statement = insert.values(owner=owner, **values)
+    statement = insert(tx, live).values(owner=owner, **values)
     tx.execute(statement.on_conflict_do_update(index_elements=["owner"], set_=values))
     tx.execute(sa.delete(live).where(live.c.at < clock.now() - 6 * STALE))
 

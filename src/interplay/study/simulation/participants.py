@@ -18,7 +18,12 @@ from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.study.live.browser_views import FACING
 from interplay.study.simulation.cooks import CookingPerson
 
-CHEF = "overcooked/greedy"  # the agent that plays Overcooked
+# As people play, by `benchmarks/simulated_people.py`. Clones of people score too little to stand for them.
+CHEF = "overcooked/greedy"
+RANDOM_MOVES = (0.52, 0.12)  # mean and standard deviation, over people, of the share of a chef's moves that are random
+BOLD = 0.5  # of cards that may fit and that a hint has named, how many a card player tries
+ERROR = 0.19  # standard deviation of an answer's error, as a share of its scale
+CARELESS = 0.05  # of a card player's moves, how many are any legal one
 
 
 class SimulatedPlayer(Protocol):
@@ -108,21 +113,38 @@ class ButtonPresser:
 
 
 class CardPlayer:
-    """Plays Hanabi: plays cards that surely fit, hints at cards that fit, else discards the oldest card."""
+    """Plays Hanabi: plays cards that surely fit, hints at cards that fit, else discards the oldest card.
 
-    def __init__(self, seat: int, chance: random.Random):
-        self._seat, self._chance = seat, chance
+    As people do, it also tries cards that a hint has named and that may fit, and now and then does anything.
+
+    Args:
+        seat: Where the participant sits.
+        chance: What it draws from.
+        bold: How often it tries a card that may fit.
+        careless: How often it makes any legal move.
+    """
+
+    def __init__(self, seat: int, chance: random.Random, bold: float = BOLD, careless: float = CARELESS):
+        self._seat, self._chance, self._bold, self._careless = seat, chance, bold, careless
 
     def choose(self, t: int, view: Mapping[str, Any]) -> str | None:
         """Return the move to make; None if it is not their turn."""
         if not view["your_turn"]:
             return None
         legal = {move["action"]: move for move in view["legal"]}
+        if self._chance.random() < self._careless:
+            return self._chance.choice(list(legal))
         fits = {(colour, height + 1) for colour, height in view["fireworks"].items()}
+        may_fit = []
         for slot, card in enumerate(view["hands"][self._seat]):
             open_faces = [(c, r) for c in card["colours"] for r in card["ranks"]]
             if open_faces and all(face in fits for face in open_faces) and f"play {slot}" in legal:
                 return f"play {slot}"
+            named = len(card["colours"]) == 1 or len(card["ranks"]) == 1
+            if named and any(face in fits for face in open_faces) and f"play {slot}" in legal:
+                may_fit.append(f"play {slot}")
+        if may_fit and self._chance.random() < self._bold:
+            return may_fit[-1]  # the newest
         hints = []
         for name, move in legal.items():
             if move["kind"].startswith("hint"):
@@ -136,8 +158,13 @@ class CardPlayer:
 
 
 def simulated_chef(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
-    """Return a participant for a kitchen of Overcooked."""
-    return SimulatedChef(game, seat, CHEF, chance.randrange(2**31))
+    """Return a participant for a kitchen of Overcooked: a scripted chef, many of whose moves are random."""
+    return SimulatedChef(game, seat, softened_chef(chance), chance.randrange(2**31))
+
+
+def softened_chef(chance: random.Random) -> str:
+    """Return the name of a chef who is as good as people are, some more, some less."""
+    return f"{CHEF}+{min(0.9, max(0.1, chance.gauss(*RANDOM_MOVES))):.2f}"
 
 
 def simulated_rescuer(game: Any, seat: int, chance: random.Random) -> SimulatedPlayer:
@@ -189,7 +216,7 @@ class AnswerModel:
                 if question["type"] == "two_sided" and len(aliases) >= 2:
                     leaning = self.liking(aliases[-1]) - self.liking(aliases[-2])
                 middle = (points + 1) / 2
-                value = middle + (leaning + self._mood / 2) * (points - 1) / 2 + chance.gauss(0, 0.6)
+                value = middle + (leaning + self._mood / 2) * (points - 1) / 2 + chance.gauss(0, ERROR * (points - 1))
                 return min(points, max(1, round(value)))
             case "choice":
                 return chance.choice(question["options"])["value"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import json
 import os
 import sys
@@ -19,12 +20,22 @@ from interplay.errors import InterplayError
 from interplay.trust import admit, admitted
 
 PATIENCE_S = 180.0
+# The page contains its script. The sandbox keeps it from reading cookies and from sending requests to the server in the
+# visitor's name.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; " \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"  # fmt: skip
 
 
-class Worker:
-    """The rendering process: started when first needed, one replay at a time."""
+class ReplayWorker:
+    """The rendering process: started when first needed, one replay at a time.
 
-    def __init__(self) -> None:
+    Args:
+        page: The function that renders a stored game, as `module:function`; it takes the packed episode and the
+            details that are passed to `replay`.
+    """
+
+    def __init__(self, page: str) -> None:
+        self._page = page
         self._process: asyncio.subprocess.Process | None = None
         self._lock = asyncio.Lock()
 
@@ -33,7 +44,7 @@ class Worker:
 
         Args:
             packed: The stored episode.
-            details: What the page says about it; see `replay.page`.
+            details: What the page says about it.
 
         Raises:
             InterplayError: The game cannot be shown, or rendering took too long.
@@ -55,7 +66,7 @@ class Worker:
     async def _ask(self, job: dict[str, Any]) -> dict[str, Any]:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "interplay.study.admin.worker", *admitted(),
+                sys.executable, "-m", "interplay.server.replay_worker", self._page, *admitted(),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
             )  # fmt: skip
         assert self._process.stdin is not None
@@ -85,14 +96,14 @@ def main() -> None:
     """Read jobs from standard input and write answers to standard output; nothing else may be written there."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
-    admit(sys.argv[1:])  # the code that the server of the study trusts
+    module, _, function = sys.argv[1].partition(":")
+    admit(sys.argv[2:])  # the code that the server trusts
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         job = json.loads(line)
         answer: dict[str, Any] = {}
         try:
-            from interplay.study.admin.replay import page
-
+            page = getattr(importlib.import_module(module), function)
             Path(job["out"]).write_text(page(Path(job["episode"]).read_bytes(), job["details"]), encoding="utf-8")
         except Exception as error:
             answer = {"error": f"this game cannot be shown: {type(error).__name__}: {error}"}
