@@ -53,16 +53,21 @@ def test_the_agent_does_what_it_would_do_in_our_own_game():
     deck = np.array([[suit, rank - 1] for suit, rank in site.rules.deck])
     state, policy = game.init(jax.random.key(0), deck=deck), agent("hanabi/hgroup").policy.bind(game)
     memory, noop = policy.init(jax.random.key(0), 1), game.rules.moves.noop
-    mine = 0
-    for t, move in enumerate(known.moves):
+    mine, step = 0, jax.jit(lambda state, joint: game.step(state, joint)[0])
+
+    @jax.jit
+    def decide(memory, state):
         seen = jax.tree_util.tree_map(lambda x: x[1], game.observe(state, policy.encoding))
-        memory, choice, _ = policy.act(memory, seen, game.legal(state)[1], jax.random.key(0))
+        return policy.act(memory, seen, game.legal(state)[1], jax.random.key(0))[:2]
+
+    for t, move in enumerate(known.moves):
+        memory, choice = decide(memory, state)
         if t % 2 == 1:
             assert int(choice) == move, t
             mine += 1
         joint = np.array([noop, noop])
         joint[t % 2] = move
-        state = game.step(state, joint)[0]
+        state = step(state, joint)
     assert mine > 5
 
 

@@ -23,8 +23,11 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _DANGEROUS:
         _seen.append((event, repr(arguments)[:200]))
     writes = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
-    if event == "open" and isinstance(arguments[2], int) and arguments[2] & writes:
-        _seen.append(("write", str(arguments[0])))
+    if event != "open":
+        return
+    path, _, flags = arguments
+    if isinstance(flags, int) and flags & writes and not isinstance(path, int):  # a number is a file that is open
+        _seen.append(("write", str(path)))
 
 
 sys.addaudithook(_audit)

@@ -28,17 +28,21 @@ def test_moves_have_as_many_numbers_at_every_table_and_one_is_the_bots(players):
     game = make(f"hanabi/{players}p")
     bot = HGroup().bind(game)
     state = game.init(jax.random.key(1))
-    seen = game.observe_as(state, "seen", jnp.int32(0))
-    memory = bot.init(jax.random.key(0), 0)
-    history = remembered(bot, no_history(bot), memory.before, seen)
-    after = bot.look(memory, seen)
-    legal = game.legal(state)[0]
-    what = described(bot, after.model, history, memory.before, seen, legal)
+
+    @jax.jit
+    def moves_and_action(state):
+        seen = game.observe_as(state, "seen", jnp.int32(0))
+        memory = bot.init(jax.random.key(0), 0)
+        history = remembered(bot, no_history(bot), memory.before, seen)
+        legal = game.legal(state)[0]
+        what = described(bot, bot.look(memory, seen).model, history, memory.before, seen, legal)
+        return what, bot.act(memory, seen, legal, jax.random.key(0))[1]
+
+    what, action = moves_and_action(state)
     assert what.moves.shape == (len(game.action_names), FEATURES)
     assert what.table.shape == (FACTS,)
     assert np.all(np.isfinite(what.moves))
-    decided = np.flatnonzero(np.asarray(what.moves)[:, DECIDED])
-    assert decided.tolist() == [int(bot.act(memory, seen, legal, jax.random.key(0))[1])]
+    assert np.flatnonzero(np.asarray(what.moves)[:, DECIDED]).tolist() == [int(action)]
 
 
 def test_with_much_weight_on_the_rules_it_plays_as_the_bot_does():

@@ -122,7 +122,7 @@ def test_a_plan_that_does_not_work_is_never_believed():
     ("name", "verdict", "alone", "together"),
     [
         pytest.param("rubble", "required", None, 30, marks=pytest.mark.slow),
-        ("cottage", "not required", 36, 32),
+        pytest.param("cottage", "not required", 36, 32, marks=pytest.mark.slow),
         pytest.param("hallway", "not required", 32, 29, marks=pytest.mark.slow),
     ],
 )

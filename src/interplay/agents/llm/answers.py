@@ -60,7 +60,7 @@ class AnswerShape:
             if kind == TEXTS and isinstance(entry, str):
                 entry, repaired = split_calls(entry), True
             elif kind == TEXTS and isinstance(entry, list):
-                separate = [part for item in entry for part in _separate_calls(item)]
+                separate = [part for item in entry for part in separate_calls(item)]
                 entry, repaired = separate, repaired or separate != entry
             problem = _problem(name, kind, entry)
             if problem:
@@ -178,7 +178,7 @@ def _without_trailing_commas(text: str, at: int) -> tuple[str, int | None]:
     return "", None
 
 
-def _separate_calls(item: Any) -> list[Any]:
+def separate_calls(item: Any) -> list[Any]:
     """An entry of a list that holds several calls, or a call and a comma, as one entry for each call; others as is."""
     parts = split_calls(item) if isinstance(item, str) else []
     calls = [part for part in parts if re.fullmatch(r"[a-z_]+\(.*\)", part)]
