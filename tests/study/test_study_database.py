@@ -7,7 +7,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import participants
-from interplay.study.db.schema import HISTORY, answers, slots
+from interplay.study.db.schema import HISTORY, answers, games, slots
 
 
 class Someone:
@@ -24,10 +24,16 @@ class Someone:
         )
 
     def skip(self):
-        """Past a page that is played."""
-        self.database.write(
-            lambda tx: participants.advance(tx, self.clock, self.protocol, participants.person(tx, self.id))
-        )
+        """Past a game, as if it had been played."""
+        page, now = self.now.pages(self.protocol)[self.now.position], self.clock.now()
+        row = {"person": self.id, "page": page.id, "setting": page.item.game, "partner": page.value(page.item.partner)}
+        row |= {"seat": 0, "practice": page.practice, "chance": [0, 0], "status": "done", "started": now}
+
+        def played(tx):
+            tx.execute(sa.insert(games).values(row))
+            participants.advance(tx, self.clock, self.protocol, participants.person(tx, self.id))
+
+        self.database.write(played)
 
     @property
     def now(self):

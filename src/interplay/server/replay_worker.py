@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import json
 import os
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.trust import admit, admitted
+from interplay.trust import admit, admitted, import_object
 
 PATIENCE_S = 180.0
 # The page contains its script. The sandbox keeps it from reading cookies and from sending requests to the server in the
@@ -96,14 +95,13 @@ def main() -> None:
     """Read jobs from standard input and write answers to standard output; nothing else may be written there."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
-    module, _, function = sys.argv[1].partition(":")
     admit(sys.argv[2:])  # the code that the server trusts
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         job = json.loads(line)
         answer: dict[str, Any] = {}
         try:
-            page = getattr(importlib.import_module(module), function)
+            page = import_object(sys.argv[1])
             Path(job["out"]).write_text(page(Path(job["episode"]).read_bytes(), job["details"]), encoding="utf-8")
         except Exception as error:
             answer = {"error": f"this game cannot be shown: {type(error).__name__}: {error}"}

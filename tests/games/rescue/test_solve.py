@@ -10,7 +10,7 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.games.rescue.relaxed import RelaxedRescue
-from interplay.games.rescue.solve import RescueSolver, _Space
+from interplay.games.rescue.solve import RescueSolver, _RescueSpace
 from interplay.games.search import NEVER, SearchResult, search
 from interplay.symbolic.certify import certify, prove
 from tests.games.rescue.scripts import roll
@@ -92,7 +92,7 @@ def test_no_plan_is_shorter_than_the_shortest(text):
     game = house(text)
     solver = RescueSolver(game)
     joint = np.array(list(itertools.product(range(6), repeat=2)), np.int32)
-    space = _Space(game.rules, solver.state, joint, RelaxedRescue(game.rules, solver.state, (0, 1)))
+    space = _RescueSpace(game.rules, solver.state, joint, RelaxedRescue(game.rules, solver.state, (0, 1)))
 
     def blind(rows):
         found = space.expand(rows)

@@ -223,7 +223,7 @@ def by_person(places: np.ndarray, scores: np.ndarray, seed: int = 0) -> Row:
 
     Some partners are liked better and some partners score better, for whatever reason: people then agree although
     nobody ranks by score. So p exchanges the partners' scores, in one way for all people, and asks how often the mean
-    is as far from 0.
+    is as far from 0, in standard errors over people: some people may rank by score and others against it.
 
     Args:
         places: [person, partner] ranks, 1 for the best.
@@ -236,11 +236,27 @@ def by_person(places: np.ndarray, scores: np.ndarray, seed: int = 0) -> Row:
         raise InterplayError(f"{counts['people']} people have scores that differ: too few for a mean")
     ranked, scored = _unit_ranks(-places[known]), _unit_ranks(scores[known])
     made = mean_interval((ranked * scored).sum(axis=1).tolist())
-    together = ranked.T @ scored / len(ranked)  # [partner ranked, partner whose scores stand there]
-    orders = _orders(places.shape[1], seed)
-    means = together[np.arange(places.shape[1]), orders].sum(axis=1)
-    p = float(np.mean(np.abs(means) >= abs(made.estimate) - 1e-9))
+    distances = _distances(ranked, scored, _orders(places.shape[1], seed))
+    p = float(np.mean(distances >= distances[0] * (1 - 1e-9)))  # the first order is the partners' own
     return {"spearman": made.estimate, "spearman_low": made.low, "spearman_high": made.high, "p": p, **counts}
+
+
+def _distances(ranked: np.ndarray, scored: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Return for each order of the scores how many standard errors the mean correlation of people is from 0.
+
+    Args:
+        ranked: [person, partner] centred ranks of length 1.
+        scored: The same of the scores.
+        orders: [order, partner] whose scores stand in whose place.
+    """
+    people, partners = ranked.shape
+    means = (ranked.T @ scored / people)[np.arange(partners), orders].sum(axis=1)
+    # Of people's products, two and two: the mean of squared correlations, without a loop over people.
+    pairs = [(x[:, :, None] * x[:, None, :]).reshape(people, -1) for x in (ranked, scored)]
+    places = (orders[:, :, None] * partners + orders[:, None, :]).reshape(len(orders), -1)
+    squares = (pairs[0].T @ pairs[1] / people)[np.arange(partners**2), places].sum(axis=1)
+    variances = np.maximum(squares - means**2, 0.0) / (people - 1)
+    return np.abs(means) / np.maximum(np.sqrt(variances), 1e-9)
 
 
 def _unit_ranks(values: np.ndarray) -> np.ndarray:
