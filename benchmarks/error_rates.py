@@ -415,10 +415,10 @@ The rows *clustered by person* are what was the default before, in every eighth 
 
 {others}
 
-`ranks against own scores` takes rankings of all partners, so it has none where partners are drawn, and about 230 studies
-where cells are missing; its p cannot be below 1/24 with four partners. Presses of buttons (`clicks`) have intervals and no
-test. A t test over people, which ranks against own scores had before, finds 64.5 % in studies of 20 people and 5 partners
-that differ in liking and in score (`tests/study/analysis/test_partners_drawn.py`).
+`ranks against own scores` takes rankings of all partners, so it has none where partners are drawn, and about 230
+studies where cells are missing; its p cannot be below 1/24 with four partners. Presses of buttons (`clicks`) have
+intervals and no test. A t test over people, which ranks against own scores had before, finds 64.5 % in studies of 20
+people and 5 partners that differ in liking and in score (`tests/study/analysis/test_partners_drawn.py`).
 
 ## Share of 95 % intervals that hold what was planted
 
