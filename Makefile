@@ -44,8 +44,9 @@ test-security: $(VENV)/.dev $(VENV)/.browser  ## all attacks on the servers: for
 test-browser: $(VENV)/.dev $(VENV)/.browser  ## opens reports in a real Chromium
 	$(BIN)/python -m pytest tests -m browser
 
-test-deploy: $(VENV)/.dev  ## the container files, against the schema that comes with Compose (which is not run)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target .cache/compose docker-compose==1.29.2
+test-deploy: $(VENV)/.dev  ## the container files, against the schemas of Compose and Kubernetes (which are not run)
+	$(PIP) --no-deps --upgrade --target .cache/compose docker-compose==1.29.2
+	$(PIP) kubernetes-validate==1.37.0
 	COMPOSE_SCHEMA=.cache/compose/compose/config/compose_spec.json $(BIN)/python -m pytest tests/test_deploy.py
 
 test-r: $(VENV)/.dev $(VENV)/.r  ## mixed models against R's lme4 and ordinal, from apt

@@ -97,15 +97,29 @@ def test_systemd_takes_the_unit(tmp_path):
 
 
 def test_every_file_says_that_it_is_untested():
-    for name in ("Containerfile", "compose.yaml", "interplay-study.service"):
+    for name in ("Containerfile", "compose.yaml", "interplay-study.service", "ray_job.yaml"):
         assert (DEPLOY / name).read_text().startswith("# UNTESTED")
 
 
-def test_the_ray_job_calls_what_there_is():
+def ray_job():
+    """Of the job for Kubernetes: what it says, and its pods."""
     spec = yaml.safe_load((DEPLOY / "ray_job.yaml").read_text())["spec"]
-    cluster = spec["rayClusterSpec"]
-    templates = [cluster["headGroupSpec"]["template"], *(g["template"] for g in cluster["workerGroupSpecs"])]
-    for pod in (template["spec"] for template in templates):
+    groups = [spec["rayClusterSpec"]["headGroupSpec"], *spec["rayClusterSpec"]["workerGroupSpecs"]]
+    return spec, [group["template"]["spec"] for group in groups]
+
+
+def test_the_pods_of_the_ray_job_follow_the_schema_of_kubernetes():
+    checker = pytest.importorskip("kubernetes_validate", reason="make test-deploy gets the schema")
+    for pod in ray_job()[1]:
+        whole = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": pod}
+        checker.validate(whole, "1.30", strict=True)
+        with pytest.raises(checker.ValidationError):
+            checker.validate(whole | {"spec": pod | {"contaners": []}}, "1.30", strict=True)
+
+
+def test_the_ray_job_calls_what_there_is():
+    spec, pods = ray_job()
+    for pod in pods:
         volumes = {volume["name"] for volume in pod.get("volumes", ())}
         mounts = {mount["name"] for box in pod["containers"] for mount in box.get("volumeMounts", ())}
         assert mounts == volumes

@@ -111,8 +111,10 @@ def listed(plan: dict, given: argparse.Namespace) -> list[Job]:
     """The jobs in order of worth."""
     schedule: list[dict[str, Any]] = plan.get("schedule") or [{"jobs": list(plan["jobs"])}]
     if given.layouts:
-        names = given.jobs or [n for n in plan["jobs"] if any(n in part["jobs"] for part in schedule)]
-        every: list[tuple[str, str]] = [(layout, name) for layout in given.layouts for name in names]
+        every: list[tuple[str, str]] = []
+        for layout in given.layouts:
+            own = [part for part in schedule if part.get("layout") == layout] or schedule  # or all that is planned
+            every += [(layout, name) for name in given.jobs or [n for part in own for n in part["jobs"]]]
     else:
         every = [(part["layout"], n) for part in schedule for n in part["jobs"] if n in (given.jobs or part["jobs"])]
     wanted = [(layout, name) for layout, name in dict.fromkeys(every) if has_panels(plan, given, layout, name)]

@@ -87,20 +87,13 @@ def write_folder(
             counts[TRACES] = len(episodes)
             if episodes:
                 episodes.save(folder / TRACES)
-        _write_rows_csv(codebook(protocol), folder / CODEBOOK)
+        codebook(protocol).write(folder / CODEBOOK)
         long = (records.READERS[name](tx, protocol, known) for name in ("participants", "answers", "games"))
-        _write_rows_csv(wide_table(*long), folder / WIDE)
+        wide_table(*long).write(folder / WIDE)
         (folder / ABOUT).write_text(_about(protocol, counts, states, format, participant), encoding="utf-8")
         return counts
 
     return database.read(work)
-
-
-def _write_rows_csv(table: Table, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(table.columns), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
 
 
 def write_table(name: str, rows: Iterable[Row], folder: Path, format: Format) -> int:
