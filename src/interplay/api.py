@@ -100,16 +100,42 @@ def measure(
     traces: TraceSet | str | os.PathLike[str],
     metrics: Sequence[Any] = ("score",),
     *,
+    mean: bool = False,
     engine: str = "local",
     progress: bool = False,
     **options: Any,
 ) -> Table:
-    """Metrics of a trace set as one tidy table."""
+    """Metrics of a trace set as one tidy table.
+
+    Args:
+        traces: A trace set or its folder.
+        metrics: Names of `interplay list metrics`, or metrics.
+        mean: Average over the episodes of each team; a value missing in all of them stays missing.
+        engine: Where the work runs: `local`, or `ray`.
+        progress: Show a progress bar.
+        options: Options of the metrics.
+    """
     from interplay.metrics.api import measure as measure_set
 
     trace_set = read_traces(traces)
     with bar("measuring", len(trace_set), show=progress) as advance:
-        return measure_set(trace_set, metrics, progress=advance, engine=engine, **options)
+        return measure_set(trace_set, metrics, progress=advance, engine=engine, mean=mean, **options)
+
+
+def write_measured(
+    traces: TraceSet | str | os.PathLike[str],
+    metrics: Sequence[Any],
+    path: Path,
+    *,
+    engine: str = "local",
+    **options: Any,
+) -> int:
+    """Measure a trace set of any size into a .csv or .parquet file, with a progress bar; the number of its rows."""
+    from interplay.metrics.api import write_measured as write
+
+    trace_set = read_traces(traces)
+    with bar("measuring", len(trace_set), show=True) as advance:
+        return write(trace_set, metrics, path, progress=advance, engine=engine, **options)
 
 
 def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
@@ -136,13 +162,6 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
         shares = fallback_by_team(measured.samples)
         rows = [row | {"fallback": shares.get((row["game"], row["agents"]))} for row in rows]
     return Table.of(rows, "Mean score of each team, with its 95 % interval")
-
-
-def mean_over_episodes(table: Table) -> Table:
-    """A tidy table averaged over the episodes of each team; a value missing in all of them stays missing."""
-    by = [c for c in table.columns if c not in ("episode", "value", "seed", *table.describing)]
-    means = table.summarise(by, "value", {"value": lambda v: sum(v) / len(v), "episodes": len})
-    return replace(means, describing=("episodes",))
 
 
 # What a row of a table of measurements is of; all else says which value it is.

@@ -54,7 +54,8 @@ class Table:
         names = dict.fromkeys(columns or ())
         for record in records:
             names.update(dict.fromkeys(record))
-        return cls(tuple(names), [{c: r.get(c) for c in names} for r in records], title)
+        columns = tuple(names)
+        return cls(columns, [r if tuple(r) == columns else {c: r.get(c) for c in columns} for r in records], title)
 
     def __iter__(self) -> Iterator[Row]:
         """The rows."""
@@ -216,7 +217,7 @@ class Table:
         columns = {c: np.empty(len(self.rows), object) for c in self.columns}
         for c, values in columns.items():
             values[:] = [_cell(row[c]) for row in self.rows]
-        kinds = {c: _sql_type(self.column(c)) for c in self.columns}
+        kinds = {c: _sql_type({type(v) for v in self.column(c) if v is not None}) for c in self.columns}
         connection.register("source", columns)
         typed = ", ".join(f"CAST({_quoted(c)} AS {kind}) AS {_quoted(c)}" for c, kind in kinds.items())
         connection.execute(f"CREATE TABLE {_quoted(name)} AS SELECT {typed} FROM source")
@@ -233,6 +234,48 @@ class Table:
         more = len(self.rows) - MOST_SHOWN
         rest = f"<p>{more} more rows: <code>table.to_pandas()</code> has all</p>" if more > 0 else ""
         return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def write_rows(path: Path, parts: Iterable[Iterable[Mapping[str, Any]]], columns: Sequence[str] = ()) -> int:
+    """Write rows to a .csv or .parquet file as they come, in memory that does not grow with their number.
+
+    Args:
+        path: The file.
+        parts: Rows in parts.
+        columns: Those that stand first, as far as there are any; the others follow as they appear.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        InterplayError: The ending is another one.
+    """
+    import tempfile
+
+    import duckdb
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise InterplayError(f"{path}: rows are written as .csv or .parquet")
+    count, kinds = 0, {}
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder) / "rows.jsonl"
+        with lines.open("w", encoding="utf-8") as out:
+            for part in parts:
+                for row in part:
+                    values = {name: _cell(plain(value)) for name, value in row.items()}
+                    for name, value in values.items():
+                        kinds.setdefault(name, set()).update(() if value is None else (type(value),))
+                    out.write(json.dumps(values) + "\n")
+                    count += 1
+        if not count:
+            raise InterplayError(f"there are no rows to write to {path}")
+        names = [*(c for c in columns if c in kinds), *(c for c in kinds if c not in columns)]
+        typed = ", ".join(f"{_quoted(name)}: {_sql_type(kinds[name])!r}" for name in names)
+        source = f"SELECT * FROM read_json($lines, format='newline_delimited', columns={{{typed}}})"
+        kind = "parquet" if path.suffix == ".parquet" else "csv, header"
+        with duckdb.connect() as con:
+            con.execute(f"COPY ({source}) TO $path (FORMAT {kind})", {"lines": str(lines), "path": str(path)})
+    return count
 
 
 def _needed(package: str) -> Any:
@@ -263,11 +306,10 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _sql_type(values: Sequence[Any]) -> str:
-    present = [v for v in values if v is not None]
-    for kinds, name in (((bool,), "BOOLEAN"), ((int,), "BIGINT"), ((int, float), "DOUBLE")):
-        fits = all(isinstance(v, kinds) and (bool in kinds or not isinstance(v, bool)) for v in present)
-        if present and fits:
+def _sql_type(kinds: set[type]) -> str:
+    """The SQL type of a column whose values have these types, null aside."""
+    for fitting, name in (({bool}, "BOOLEAN"), ({int}, "BIGINT"), ({int, float}, "DOUBLE")):
+        if kinds and kinds <= fitting:
             return name
     return "VARCHAR"
 

@@ -84,7 +84,7 @@ def test_team_scores_and_means_over_episodes(graded):
     traces, _ = graded
     scores = api.team_scores(traces)
     assert len(scores) == 4
-    means = api.mean_over_episodes(api.measure(traces, ["score"]))
+    means = api.measure(traces, ["score"], mean=True)
     by_hand = {r["agents"]: r["value"] for r in means.where(metric="score")}
     assert {r["agents"]: r["mean"] for r in scores} == pytest.approx(by_hand)
 

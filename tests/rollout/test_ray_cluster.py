@@ -7,7 +7,9 @@ import time
 import pytest
 
 import interplay
+from interplay.cli.main import run
 from interplay.errors import InterplayError
+from interplay.partners.panel_file import read_panel
 from interplay.rollout.ray_engine import RayEngine
 from interplay.training.sweep import train_all, variants
 
@@ -78,3 +80,25 @@ def test_a_sweep_trains_the_policies_of_local(cluster, tmp_path):
         files.append({p.relative_to(folder): p.read_bytes() for p in folder.glob("*/policies/*.safetensors")})
     assert len(files[0]) == 2
     assert files[0] == files[1]
+
+
+def test_panels_of_several_games_are_those_of_local(cluster, tmp_path):
+    config = {
+        "game": {"name": "overcooked/cramped_room", "options": {"horizon": 20}},
+        "partners": ["overcooked/greedy"], "kind": "scripted", "scripted": False, "least_return": -1.0,
+        "response_steps": 160, "closing_rounds": 0, "trial_episodes": 2, "ruler_episodes": 2,
+        "training": {
+            "envs": 4, "rollout": 20, "network": {"encoding": "features", "widths": [8]}, "ppo": {"minibatches": 1},
+        },
+    }  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    games = ["overcooked/cramped_room", "overcooked/coordination_ring"]
+    for engine in ("local", "ray"):
+        given = ["--config", str(tmp_path / "config.json"), "--out", str(tmp_path / engine), "--engine", engine]
+        assert run(["partners", "build", *games, *given]) == 0
+    for game in games:
+        local, elsewhere = (read_panel(tmp_path / e / game.replace("/", "_") / "panel") for e in ("local", "ray"))
+        assert [m.responses[0].worth for m in local.members] == [m.responses[0].worth for m in elsewhere.members]
+        assert [m.responses[0].agent.config for m in local.members] == [
+            m.responses[0].agent.config for m in elsewhere.members
+        ]

@@ -1,5 +1,6 @@
 """Names of actions and further tables in SQL, and long tables as wide ones."""
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -100,3 +101,25 @@ def test_wide_and_mean_from_the_command_line(games, capsys, tmp_path):
     head = out.read_text().splitlines()[0].split(",")
     assert {"score", "length", "reward", "events played"} <= set(head)
     assert "points lost after the third bomb" in capsys.readouterr().out
+
+
+def test_large_sets_are_averaged_and_written_as_they_are_measured(games, tmp_path, monkeypatch, capsys):
+    table = interplay.measure(games, ["score", "events"])
+    by = [c for c in table.columns if c not in ("episode", "value", "seed", *table.describing)]
+    means = interplay.measure(games, ["score", "events"], mean=True)
+    groups = table.groups(*by)
+    assert len(means) == len(groups)
+    for row in means:
+        values = [v for v in groups[tuple(row[c] for c in by)].column("value") if v is not None]
+        assert row["value"] == (sum(values) / len(values) if values else None)
+        assert row["episodes"] == (len(values) or None)
+    monkeypatch.setattr("interplay.cli.commands.measure.LARGE", 0)
+    for ending in ("parquet", "csv"):
+        whole, streamed = table.write(tmp_path / f"whole.{ending}"), tmp_path / f"streamed.{ending}"
+        assert run(["measure", str(games.path), "--metrics", "score", "events", "--out", str(streamed)]) == 0
+        assert f"has {len(table):,} rows" in capsys.readouterr().err
+        with duckdb.connect() as con:
+            rows = [con.execute(f"select * from '{path}'").fetchall() for path in (whole, streamed)]
+            names = [con.execute(f"describe select * from '{path}'").fetchall() for path in (whole, streamed)]
+        assert rows[0] == rows[1]
+        assert names[0] == names[1]

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol
 
 from interplay.errors import InterplayError, TraceError
@@ -13,11 +14,22 @@ from interplay.games.api import Game, is_jax
 from interplay.registry import Registry
 from interplay.rollout.engine import engine_by_name
 from interplay.rollout.episode import Episode
-from interplay.table import Row, Table
+from interplay.table import Row, Table, plain, write_rows
 from interplay.traces import Replay, ReplayBatch, TraceSet, game_of, replay_batches, replays
 from interplay.traces.compare import compare
 
 CHUNK = 64  # episodes replayed at once
+FRONT = [
+    "game",
+    "episode",
+    "agents",
+    "privileged",
+    "seed",
+    "seat",
+    "agent",
+    "metric",
+    "value",
+]  # columns of measurements
 
 METRICS = Registry(
     "metric",
@@ -148,6 +160,7 @@ def measure(
     *,
     progress: Callable[[int], None] | None = None,
     engine: str = "local",
+    mean: bool = False,
     **options: Any,
 ) -> Table:
     """Measure a trace set and return a tidy table with one row per value.
@@ -159,54 +172,109 @@ def measure(
         metrics: Names of metrics, or metrics.
         progress: Called with the number of episodes after each part is measured.
         engine: Where the work runs: `local`, or `ray`.
+        mean: Average over the episodes of each team as they are measured, so that memory does not grow with the set.
         options: Options of the metrics; each goes to the metrics that declare it.
 
     Raises:
         InterplayError: The set is empty, or a metric or an option is not known.
     """
-    if len(traces) == 0:
-        raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
-    return measure_samples(samples(traces, options), metrics, options, progress, engine)
+    chosen = _chosen(metrics, options)
+    parts = _measured_parts(_samples_of(traces, options), chosen, options, progress, engine)
+    return _means(parts, chosen) if mean else _table(parts, chosen)
 
 
-def measure_samples(
-    parts: Iterable[Sample],
+def write_measured(
+    traces: TraceSet,
     metrics: Sequence[str | Metric],
-    options: Mapping[str, Any],
+    path: Path,
+    *,
     progress: Callable[[int], None] | None = None,
     engine: str = "local",
-) -> Table:
-    """Measure samples, which may have been replayed already, and return a tidy table.
+    **options: Any,
+) -> int:
+    """Measure a trace set into a file (.csv or .parquet) as it is read, so that memory does not grow with the set.
 
-    Args:
-        parts: The samples.
-        metrics: Names of metrics, or metrics.
-        options: Options of the metrics.
-        progress: Called with the number of episodes after each sample is measured.
-        engine: Where the work runs: `local`, or `ray`.
-
-    Raises:
-        InterplayError: No metric is named, an option is not known, or one that a metric needs is missing.
+    Returns:
+        The number of rows.
     """
+    chosen = _chosen(metrics, options)
+    return write_rows(path, _measured_parts(_samples_of(traces, options), chosen, options, progress, engine), FRONT)
+
+
+def measure_samples(parts: Iterable[Sample], metrics: Sequence[str | Metric], options: Mapping[str, Any]) -> Table:
+    """Measure samples, which may have been replayed already, and return a tidy table."""
+    chosen = _chosen(metrics, options)
+    return _table(_measured_parts(parts, chosen, options), chosen)
+
+
+def _chosen(metrics: Sequence[str | Metric], options: Mapping[str, Any]) -> list[Metric]:
     if not metrics:
         raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
     chosen = [m if isinstance(m, Metric) else metric(m) for m in metrics]
     _check_options(chosen, options)
     _check_needs(chosen, options)
-    rows: list[Row] = []
-    computed: list[list[Any]] = [rows if one.finish is None else [] for one in chosen]
+    return chosen
+
+
+def _measured_parts(
+    parts: Iterable[Sample],
+    chosen: Sequence[Metric],
+    options: Mapping[str, Any],
+    progress: Callable[[int], None] | None = None,
+    engine: str = "local",
+) -> Iterator[list[Row]]:
+    """Yield the rows of each sample, then those of the metrics over all samples."""
+    unfinished: list[list[Any]] = [[] for _ in chosen]
     for episodes, results in engine_by_name(engine).map(functools.partial(_measure_sample, chosen), parts):
-        for result, into in zip(results, computed, strict=True):
-            into.extend(result)
+        for one, result, into in zip(chosen, results, unfinished, strict=True):
+            if one.finish is None:
+                yield result
+            else:
+                into.extend(result)
         if progress:
             progress(episodes)
-    for one, metric_parts in zip(chosen, computed, strict=True):
+    for one, metric_parts in zip(chosen, unfinished, strict=True):
         if one.finish is not None:
-            rows.extend(one.finish(metric_parts, options))
-    front = ["game", "episode", "agents", "privileged", "seed", "seat", "agent", "metric", "value"]
-    columns = [c for c in front if any(c in row for row in rows[:1])] if rows else front
-    describing = tuple(dict.fromkeys(c for one in chosen for c in one.describing))
-    return replace(Table.of(rows, "measurements", columns=columns), describing=describing)
+            yield list(one.finish(metric_parts, options))
+
+
+def _table(parts: Iterable[list[Row]], chosen: Sequence[Metric]) -> Table:
+    rows = [row for part in parts for row in part]
+    columns = [c for c in FRONT if c in rows[0]] if rows else FRONT
+    return replace(Table.of(rows, "measurements", columns=columns), describing=_describing(chosen))
+
+
+def _means(parts: Iterable[list[Row]], chosen: Sequence[Metric]) -> Table:
+    """Average over the episodes of each team; a value missing in all of them stays missing."""
+    describing = _describing(chosen)
+    left_out = {"episode", "value", "seed", *describing}
+    columns: dict[str, None] = {}
+    sums: dict[tuple[tuple[str, Any], ...], list[Any]] = {}
+    for part in parts:
+        for row in part:
+            columns = columns or dict.fromkeys(c for c in FRONT if c in row)
+            columns.update(dict.fromkeys(row))
+            key = tuple(sorted((c, v) for c, v in row.items() if c not in left_out and v is not None))
+            total = sums.setdefault(key, [0, 0])
+            if (value := plain(row["value"])) is not None:
+                total[0] += value
+                total[1] += 1
+    by = [c for c in columns or FRONT if c not in left_out]
+    rows = [
+        dict(key) | {"value": total / count if count else None, "episodes": count or None}
+        for key, (total, count) in sums.items()
+    ]
+    return replace(Table.of(rows, "measurements", columns=[*by, "value", "episodes"]), describing=("episodes",))
+
+
+def _describing(chosen: Sequence[Metric]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(c for one in chosen for c in one.describing))
+
+
+def _samples_of(traces: TraceSet, options: Mapping[str, Any]) -> Iterator[Sample]:
+    if len(traces) == 0:
+        raise InterplayError(f"{traces.name} holds no episodes, so there is nothing to measure")
+    return samples(traces, options)
 
 
 def _measure_sample(chosen: Sequence[Metric], sample: Sample) -> tuple[int, list[list[Any]]]:

@@ -106,7 +106,16 @@ class FolderStore:
         with connect() as con:
             rows = [dict(zip(SUMMARY, row, strict=True)) for row in con.execute(query, {"files": files}).fetchall()]
         kinds = {"options": dict, "configs": list}
-        return [r | {c: json_column(r[c], k, f"{self.root}, {c}") for c, k in kinds.items()} for r in rows]
+        shared: dict[tuple[str, Any], Any] = {}  # what is alike in millions of rows is kept once
+        for row in rows:
+            for column in ("options", "configs", "agents", "privileged"):
+                value = row[column]
+                key = (column, tuple(value) if isinstance(value, list) else value)
+                if key not in shared:
+                    kind = kinds.get(column)
+                    shared[key] = value if kind is None else json_column(value, kind, f"{self.root}, {column}")
+                row[column] = shared[key]
+        return rows
 
     def append(self, episodes: Sequence[Episode]) -> None:
         """Write episodes as a new part."""

@@ -10,6 +10,8 @@ import tyro
 
 from interplay.cli.show import JsonOption, note, options, show_wide
 
+LARGE = 20_000  # episodes above which a table goes to its file as it is measured, and is not shown
+
 
 @dataclass(frozen=True)
 class Measure(JsonOption):
@@ -36,7 +38,7 @@ class Measure(JsonOption):
     options: tuple[str, ...] = ()
     """Options of the metrics as name=value."""
     out: Path | None = None
-    """Also write the table to this file: .csv, .json or .parquet."""
+    """Also write the table to this file: .csv, .json or .parquet. Of more than 20,000 episodes it is written only."""
     csv: Path | None = None
     """The same, as it was called before."""
     engine: str = "local"
@@ -47,13 +49,17 @@ class Measure(JsonOption):
         from interplay import api
 
         metric_options: dict[str, Any] = options(self.options) | ({"detail": True} if self.detail else {})
-        table = api.measure(self.traces, self.metrics, engine=self.engine, progress=True, **metric_options)
-        if self.mean and not self.detail:
-            table = api.mean_over_episodes(table)
-        if self.wide:
-            table = api.wide(table)
         if self.csv:
             note("--csv is now --out, which also writes .json and .parquet")
-        for path in filter(None, (self.out, self.csv)):
-            table.write(path)
+        out, mean = self.out or self.csv, self.mean and not self.detail
+        as_measured = not (mean or self.wide or self.json)
+        if out and out.suffix in (".csv", ".parquet") and as_measured and len(api.read_traces(self.traces)) > LARGE:
+            rows = api.write_measured(self.traces, self.metrics, out, engine=self.engine, **metric_options)
+            note(f"{out} has {rows:,} rows")
+            return
+        table = api.measure(self.traces, self.metrics, mean=mean, engine=self.engine, progress=True, **metric_options)
+        if self.wide:
+            table = api.wide(table)
+        if out:
+            table.write(out)
         show_wide(table, api.UNITS if self.wide else (), json=self.json)

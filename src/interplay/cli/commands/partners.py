@@ -100,15 +100,26 @@ class Diversity(JsonOption):
         show(table, json=self.json, rank=most)
 
 
+def _build_panel(task: tuple[dict[str, Any], str, bool]) -> None:
+    """Make one panel, here or on a machine of a cluster."""
+    from interplay.partners.build import build
+    from interplay.partners.config import Build
+    from interplay.training.loader import build as read
+
+    config, folder, quiet = task
+    build(read(Build, config), folder, quiet=quiet)
+
+
 @dataclass(frozen=True)
 class BuildCommand(JsonOption):
     """Make a panel of evaluation partners for a game: train, select, find best responses, measure.
 
-    The panel goes to OUT/panel. The same command goes on where it was killed. A machine that has the packages of
-    training only can run it as `python -m interplay.partners CONFIG.json --out OUT`.
+    The panel goes to OUT/panel; those of several games to OUT/GAME/panel. The same command goes on where it was killed.
+    A machine that has the packages of training only can run it as `python -m interplay.partners CONFIG.json --out OUT`.
 
     Examples:
       interplay partners build overcooked/coordination_ring --out panels/ring
+      interplay partners build overcooked/coordination_ring overcooked/cramped_room --out /shared/panels --engine ray
       interplay partners build overcooked/coordination_ring --out panels/try --candidates 8 --k 3 --steps 1e6
       interplay partners build overcooked/cramped_room --out panels/humans --partners runs/bc --kind "human proxy"
       interplay partners build --config ring.json --out panels/ring --set training.envs=128
@@ -116,10 +127,12 @@ class BuildCommand(JsonOption):
 
     out: Path
     """Folder for all stages; the same command goes on with what it holds."""
-    game: Annotated[str | None, tyro.conf.Positional] = None
-    """The game: a name of `interplay list games`; or as --config says."""
+    games: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """The game, or several: names of `interplay list games`; or as --config says."""
     config: Path | None = None
     """JSON file with the fields of interplay.partners.config.Build."""
+    engine: str = "local"
+    """Where panels are made: local, or ray, each on a free CPU of a cluster whose machines all see OUT."""
     options: tuple[str, ...] = ()
     """Options of the game as name=value."""
     candidates: int | None = None
@@ -144,25 +157,41 @@ class BuildCommand(JsonOption):
     """Other settings as place=value, such as training.envs=128."""
 
     def run(self) -> None:
-        """Build the panel and print its partners."""
-        from interplay.partners.build import build
+        """Build the panels and print their partners."""
+        from interplay.config import as_json
+        from interplay.partners.panel_file import read_panel
         from interplay.partners.tables import members_table
+        from interplay.rollout.engine import engine_by_name
+        from interplay.table import Table
 
-        panel = build(self._config(), self.out)
-        show(members_table(panel), json=self.json, panel=str(self.out / "panel"), sha256=panel.file_hash)
-        note(f"panel: {self.out / 'panel'}")
+        several = len(self.games) > 1
+        folders: dict[str | None, Path] = {None: self.out} if not self.games else {self.games[0]: self.out}
+        if several:
+            folders = {game: self.out / game.replace("/", "_") for game in self.games}
+        if len(folders) < len(self.games):
+            raise InterplayError("a game stands twice")
+        quiet = self.engine != "local"
+        tasks = [(as_json(self._config(game)), str(folder.absolute()), quiet) for game, folder in folders.items()]
+        list(engine_by_name(self.engine).map(_build_panel, tasks))
+        panels = {folder / "panel": read_panel(folder / "panel") for folder in folders.values()}
+        if several:
+            rows = [{"panel": str(at), **row} for at, panel in panels.items() for row in members_table(panel)]
+            show(Table.of(rows, "Partners of the panels"), json=self.json)
+        else:
+            ((at, panel),) = panels.items()
+            show(members_table(panel), json=self.json, panel=str(at), sha256=panel.file_hash)
+        for at in panels:
+            note(f"panel: {at}")
 
-    def _config(self) -> Any:
+    def _config(self, game: str | None) -> Any:
         from interplay.partners.config import Build
         from interplay.training.loader import as_json, build, load, with_settings
 
-        if self.config is None and self.game is None:
+        if self.config is None and game is None:
             raise InterplayError("name a game, as in `interplay partners build overcooked/cramped_room --out DIR`")
-        values: dict[str, Any] = (
-            {"game": {"name": self.game}} if self.config is None else as_json(load(self.config, Build))
-        )
-        if self.game is not None:
-            values["game"]["name"] = self.game
+        values: dict[str, Any] = {"game": {"name": game}} if self.config is None else as_json(load(self.config, Build))
+        if game is not None:
+            values["game"]["name"] = game
         if self.options:
             values["game"]["options"] = options(self.options)
         for field in ("candidates", "k", "steps", "response_steps", "seed", "name", "kind"):
