@@ -256,8 +256,8 @@ def test_nothing_that_is_sent_tells_hidden_cards(served):
     """Two worlds that differ only in what the candidate's seats may not see (own cards, deck) send the same frames."""
     import jax
 
+    from interplay.challenge.array_encoding import pack_view
     from interplay.challenge.candidate_table import candidate_view
-    from interplay.challenge.wire import pack_view
     from interplay.rollout.live import LiveTable
 
     stage = served.host.stages["2p"]

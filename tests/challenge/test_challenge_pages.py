@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from interplay.challenge import client, pages, replay, repository, results
+from interplay.challenge import client, pages, replay_page, repository, results
 from interplay.challenge.admin import open_challenge_database
 from interplay.challenge.http_app import build
 from interplay.challenge.spec import load
@@ -26,7 +26,7 @@ class InProcess:
 
     async def replay(self, packed, details):
         self.drawn += 1
-        return await asyncio.to_thread(replay.page, packed, details)
+        return await asyncio.to_thread(replay_page.page, packed, details)
 
     async def close(self):
         pass

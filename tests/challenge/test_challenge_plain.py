@@ -8,9 +8,9 @@ import pytest
 
 from interplay.agents.api import Agent, FunctionPlayer, Identity
 from interplay.challenge.app_state import make_stage
+from interplay.challenge.array_encoding import pack, pack_view, unpack
 from interplay.challenge.candidate_table import CandidateTable
 from interplay.challenge.spec import ChallengeSetting
-from interplay.challenge.wire import pack, pack_view, unpack
 from interplay.errors import InterplayError
 from interplay.rollout.live import PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT, PythonEngine

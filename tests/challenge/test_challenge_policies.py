@@ -146,7 +146,7 @@ def test_registration_can_be_closed_and_is_limited(served, monkeypatch):
 
 
 def test_connections_of_a_key_are_limited():
-    from interplay.challenge.protocol import Connections
+    from interplay.challenge.play_socket import Connections
     from interplay.server.keys import Key
 
     held = Connections(2)

@@ -18,8 +18,8 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi.suit_permutation import cards_seen_as, orders
 from interplay.games.registry import make
 from interplay.rollout.recorded_games import Recorded, load, save
+from interplay.traces.imitation_data import _persons, recorded_games
 from interplay.traces.importers.hanabi_data import import_hanabi_data
-from interplay.traces.recorded import _persons, recorded_games
 from interplay.training.algorithms import train
 from interplay.training.algorithms.bc import forgiving, greedy_scores, renamings
 from interplay.training.config import Algorithm, Experiment, GameChoice, Network

@@ -21,11 +21,11 @@ import orjson
 from interplay.agents.api import Agent, Identity, as_agent
 from interplay.agents.registry import agent as find_agent
 from interplay.challenge import repository
+from interplay.challenge.array_encoding import pack_tree
 from interplay.challenge.candidate_table import CandidateTable, CandidateView
 from interplay.challenge.repository import Claim, Submission
 from interplay.challenge.schedule import Seats, line_ups
 from interplay.challenge.spec import Challenge, ChallengeSetting
-from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.registry import make_recorded

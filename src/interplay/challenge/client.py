@@ -22,8 +22,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from interplay.agents.api import as_agent
+from interplay.challenge.array_encoding import pack_tree
 from interplay.challenge.client_agents import ClientAgent, SeatMessage, client_agent
-from interplay.challenge.wire import pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import is_jax
 from interplay.games.registry import make_recorded

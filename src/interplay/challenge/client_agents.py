@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Policy, View
-from interplay.challenge.wire import unpack_batch, unpack_tree
+from interplay.challenge.array_encoding import unpack_batch, unpack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.live_python import TEXT

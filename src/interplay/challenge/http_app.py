@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from interplay.challenge import leaderboard, repository, results
 from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.pages import ChallengePages, add_forms, add_pages
+from interplay.challenge.play_socket import Connections, add_play
 from interplay.challenge.prediction import Forecasts, add_predict
-from interplay.challenge.protocol import Connections, add_play
 from interplay.challenge.published import add_published
 from interplay.challenge.schema import submissions
 from interplay.challenge.spec import Challenge

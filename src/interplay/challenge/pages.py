@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ValidationError
 
 from interplay.challenge import leaderboard, repository
-from interplay.challenge.replay import seat_names
+from interplay.challenge.replay_page import seat_names
 from interplay.challenge.schema import games, submissions
 from interplay.challenge.spec import Challenge, Phase
 from interplay.errors import InterplayError
@@ -65,7 +65,7 @@ class ChallengePages:
 
     def __init__(self, challenge: Challenge, base: Base, fingerprint: str):
         self.challenge, self.base, self.fingerprint = challenge, base, fingerprint
-        self.worker = ReplayWorker("interplay.challenge.replay:page")
+        self.worker = ReplayWorker("interplay.challenge.replay_page:page")
         self._replays: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._watching = Buckets(base.clock, 0.5, 30)  # replays for one address
 

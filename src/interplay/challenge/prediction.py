@@ -20,11 +20,11 @@ from fastapi import FastAPI, WebSocket
 
 from interplay.challenge import repository
 from interplay.challenge.app_state import ChallengeState, PreparedSetting
-from interplay.challenge.protocol import MOST_AT_ONCE, Connections, converse, serve_socket
+from interplay.challenge.array_encoding import Arrays, pack_tree
+from interplay.challenge.play_socket import MOST_AT_ONCE, Connections, converse, serve_socket
 from interplay.challenge.repository import Submission
 from interplay.challenge.schema import predictions, submissions
 from interplay.challenge.spec import PredictionSpec
-from interplay.challenge.wire import Arrays, pack_tree
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.metrics.prediction import top

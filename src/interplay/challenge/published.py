@@ -21,7 +21,7 @@ from fastapi import FastAPI, Query, Request, WebSocket
 from interplay.challenge import repository
 from interplay.challenge.app_state import ChallengeState, Match
 from interplay.challenge.candidate_table import CandidateView
-from interplay.challenge.protocol import Connections, serve_socket
+from interplay.challenge.play_socket import Connections, serve_socket
 from interplay.challenge.schema import games
 from interplay.server.api_error import ApiError
 from interplay.server.database import Tx

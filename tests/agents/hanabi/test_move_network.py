@@ -17,7 +17,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
-from interplay.traces.recorded import recorded_games
+from interplay.traces.imitation_data import recorded_games
 from interplay.training.imitation.move_clone import MoveCloning, clone_moves, decisions_of, judged
 
 NETWORK = MoveNetwork.new(8, jax.random.key(0))

@@ -141,7 +141,7 @@ class ExportCommand:
 
     def _recorded(self, traces) -> int:
         from interplay.rollout.recorded_games import save
-        from interplay.traces.recorded import recorded_games
+        from interplay.traces.imitation_data import recorded_games
 
         if self.out is None:
             raise InterplayError("recorded games are one .npz file: say where with --out")

@@ -1,7 +1,6 @@
 """What messages achieve: requests read from talk, each settled by what the partner then did."""
 
 from interplay.metrics.communication.foreign import parse_transcripts, read_transcripts, write_transcripts
-from interplay.metrics.communication.judge import judge
 from interplay.metrics.communication.measures import detail, rows
 from interplay.metrics.communication.records import (
     CATEGORIES,
@@ -15,6 +14,7 @@ from interplay.metrics.communication.records import (
     TranscriptTask,
     TranscriptUnit,
 )
+from interplay.metrics.communication.request_outcomes import judge
 
 __all__ = [
     "CATEGORIES",

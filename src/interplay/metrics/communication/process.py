@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from interplay.metrics.communication.judge import bound
 from interplay.metrics.communication.records import (
     EXEC,
     MESSAGE,
@@ -19,6 +18,7 @@ from interplay.metrics.communication.records import (
     Transcript,
     TranscriptEvent,
 )
+from interplay.metrics.communication.request_outcomes import bound
 from interplay.metrics.communication.scene import KitchenScene
 
 Acts = Sequence[tuple[str, str | None]]  # (verb, object)

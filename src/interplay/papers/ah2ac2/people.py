@@ -20,7 +20,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.papers.ah2ac2.published import PROXIES
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
-from interplay.traces.recorded import recorded_games
+from interplay.traces.imitation_data import recorded_games
 from interplay.training.imitation.clone import TEST, splits
 from interplay.training.imitation.recordings import persons_of
 

@@ -8,7 +8,7 @@ from interplay.stats.models.design import FixedEffects, crossed, fixed_effects
 from interplay.stats.models.inference import BayesFactor, Equivalence, Estimate, JointTest
 from interplay.stats.models.linear import LinearMixedFit, linear_mixed
 from interplay.stats.models.ordinal import OrdinalMixedFit, ordinal_mixed
-from interplay.stats.models.rankings import RankFit, rank_fit
+from interplay.stats.models.rank_model import RankFit, rank_fit
 
 __all__ = [
     "BayesFactor",

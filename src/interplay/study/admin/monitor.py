@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from interplay.server.database import Tx
 from interplay.study.admin.erase import ERASED
+from interplay.study.db.participant_views import participant_view
 from interplay.study.db.participants import ACTIVE, DONE, DROPPED, NEW, SCREENED, WITHDRAWN
-from interplay.study.db.people_records import participant_view
 from interplay.study.db.schema import events, games, people, slots
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import assign, first_slots

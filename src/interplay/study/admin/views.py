@@ -21,7 +21,7 @@ from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
 from interplay.study.admin.unfinished import so_far
 from interplay.study.analysis.plan import pages as all_pages
-from interplay.study.db import people_records, records, schema
+from interplay.study.db import participant_views, records, schema
 from interplay.study.db.game_rows import ABANDONED
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.model import Protocol
@@ -103,7 +103,7 @@ def _add_people(app: APIRouter, context: AdminContext) -> None:
         def look(tx: Tx) -> dict[str, Any]:
             records.snapshot(tx)
             counts = monitor.counts(tx, protocol)
-            known = people_records.some_people(tx, protocol, status or None, first, AT_ONCE)
+            known = participant_views.some_people(tx, protocol, status or None, first, AT_ONCE)
             total = counts[status] if status else sum(counts.values())
             return {"counts": counts, "rows": list(records.participants(tx, protocol, known)), "total": total}
 
@@ -135,7 +135,7 @@ def one_participant(tx: Tx, protocol: Protocol, public: str) -> dict[str, Any]:
         ApiError: There is no such participant in this study.
     """
     records.snapshot(tx)
-    known = people_records.named(tx, protocol, public)
+    known = participant_views.named(tx, protocol, public)
     if not known:
         raise ApiError("not_found", "there is no such participant in this study")
     games = list(records.games(tx, protocol, known))

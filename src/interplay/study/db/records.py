@@ -24,8 +24,8 @@ from interplay.server.database import Database, Tx
 from interplay.study.db import schema
 from interplay.study.db.game_events import STEP, GameEvents
 from interplay.study.db.game_rows import DONE, unpack
+from interplay.study.db.participant_views import ParticipantView, people, people_query, with_slots
 from interplay.study.db.participants import OVER, WITHDRAWN
-from interplay.study.db.people_records import ParticipantView, people, people_query, with_slots
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.about import PlayedGame, about
 from interplay.study.protocol.flow import Page

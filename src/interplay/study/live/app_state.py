@@ -24,7 +24,7 @@ from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.live_game import LiveGame
-from interplay.study.live.running_games import elsewhere, publish, running
+from interplay.study.live.monitor import elsewhere, publish, running
 from interplay.study.live.staging import faster, figure, make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.model import Protocol

@@ -22,9 +22,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from interplay.challenge import repository
 from interplay.challenge.app_state import ChallengeState, Match
+from interplay.challenge.array_encoding import Arrays, pack_view
 from interplay.challenge.candidate_table import CandidateView
 from interplay.challenge.repository import Submission
-from interplay.challenge.wire import Arrays, pack_view
 from interplay.server.api_error import ApiError
 from interplay.server.keys import Key
 from interplay.server.sessions import check_origin
