@@ -62,7 +62,7 @@ def test_the_plan_is_valid_pddl():
 
 
 def test_another_game_is_refused():
-    from interplay.games.collab_kitchen.domain import KitchenReader
+    from interplay.games.collab_kitchen.symbolic_domain import KitchenReader
 
     with pytest.raises(DomainError, match="another game"):
         KitchenReader(interplay.make("overcooked/cramped_room"))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.games.rescue.domain import RescueReader
+from interplay.games.rescue.symbolic_domain import RescueReader
 from interplay.metrics.interdependence import count
 from interplay.symbolic.declare import DomainError
 from tests.games.rescue.scripts import roll
