@@ -176,7 +176,7 @@ class _Work:
             if (Path(name) / PANEL).is_file():
                 there = read_panel(name, self.game)
                 members += [replace(m, responses=()) for m in there.members]
-                responses |= {r.agent.name: r.agent for m in there.members for r in m.responses}
+                responses |= {r.agent.name: r.agent for of in (*there.members, *there.sets) for r in of.responses}
                 made_by = dict(there.provenance)
                 provenance |= {k: made_by.pop(k) for k in ("choices", "at_most", "behaviour") if k in made_by}
                 provenance |= {"before": made_by | {"sha256": there.file_hash}}
