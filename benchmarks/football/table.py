@@ -6,11 +6,11 @@
     interplay brprox benchmarks/football/results/returns.csv
 
 `partners` makes players with preferences out of self-play agents, without training: the bias of the last layer is moved
-for some actions, so that one never passes, one never shoots, one passes and one shoots at any time. They are what
-`python -m interplay.partners` trains by rewards, for a machine without an accelerator. `play` lets every agent play (in
-parts, several calls may share the work: --part 0/3). `returns` takes for each set and seat the agent that did best in the
-first half of the episodes as the best response, and its mean in the second half as its return: whoever is known competes,
-and no choice is judged by the episodes that it was made in. Egos are judged by the second half, too.
+for some actions, so that one never passes, one never shoots, one passes and one shoots at any time. They stand in for
+what `python -m interplay.partners` trains by rewards, where there is no accelerator for it. `play` lets every agent play;
+several calls may share the work (--part 0/3). `returns` takes for each set and seat the agent that did best in the first
+half of the episodes as the best response, and its mean in the second half as its return: whoever is known competes, and
+no choice is judged by the episodes that it was made in. Egos are judged by the second half, too.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from interplay.partners.returns import write_rows
 
 GAME = "football/keepaway"
 PASSES = (LONG_PASS, HIGH_PASS, SHORT_PASS)
-# Name, the self-play run that it is made of, the actions, and what is added to their logits. Each ego of FCP has met one
-# or two of these runs in training, as they were before.
+# Name, the self-play run that it is made of, the actions, and what is added to their logits. Each ego of FCP has met
+# one or two of these runs in training, as they were before.
 PREFERENCES = (
     ("never_passes", 0, PASSES, -8.0),
     ("never_shoots", 3, (SHOT,), -8.0),
