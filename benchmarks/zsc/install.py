@@ -6,9 +6,10 @@
 
 Nothing is decided here: panels are kept as `python -m interplay.partners` made them, and so are the egos that passed
 their gate. Methods that were trained take the place of earlier agents of theirs; others stay. An ego that scores less
-than one soup with itself (crossplay.csv) is not shipped, and counted in the tables as dead. For every layout:
+than the plan's gate (one soup) with itself (crossplay.csv) is not shipped, and counted in the tables as dead. For every
+layout:
 
-- PACKAGE/panels/overcooked/LAYOUT/PANEL and PACKAGE/agents/overcooked/LAYOUT/METHOD-SEED.safetensors; what the main
+- PACKAGE/panels/FAMILY/LAYOUT/PANEL and PACKAGE/agents/FAMILY/LAYOUT/METHOD-SEED.safetensors; what the main
   package has as its demonstration stays there, made anew, and the manifest of the hub is written;
 - baselines.json beside the panel: BR-Prox of every method over its seeds, scripted agents among them, and who helped
   whom in a few episodes with every partner;
@@ -28,6 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline import game_name
 from returns import by_method
 
 from interplay.agents.api import Agent
@@ -68,13 +70,13 @@ def main() -> None:
     plan = json.loads(given.plan.read_text())
     if given.measure:
         layouts = [*([str(given.runs)] if given.runs else []), *given.layouts]
-        work, layouts = measure, layouts or sorted(p.parent.name for p in given.results.glob("*/returns.csv"))
+        work, there = partial(measure, plan=plan), sorted(p.parent.name for p in given.results.glob("*/returns.csv"))
     else:
         there = sorted(p.parents[2].name for p in given.runs.glob(f"*/panel/panel/{PANEL}"))
-        work, layouts = partial(install, plan=plan), given.layouts or there
+        work, layouts = partial(install, plan=plan), given.layouts
     demonstration = gathered() if given.package == CHECKOUT else []
     try:
-        for layout in layouts:
+        for layout in layouts or there:
             work(given, layout=layout)
     finally:
         for path in demonstration:
@@ -98,7 +100,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> None:
-    game, folder, results = make(f"overcooked/{layout}"), given.runs / layout, given.results / layout
+    game, folder, results = make(game_name(plan, layout)), given.runs / layout, given.results / layout
     results.mkdir(parents=True, exist_ok=True)
     keep_egos(plan, folder, given.package / "agents" / game.id)
     for job in PANELS:
@@ -115,14 +117,14 @@ def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
     told = trained_before(results / "training.json", methods - anew) | training(folder)
     text = json.dumps(told, separators=(",", ":"))
     (results / "training.json").write_text(text.replace(f"{given.runs}/", "runs/") + "\n")
-    measure(given, layout=layout)
+    measure(given, plan=plan, layout=layout)
 
 
-def measure(given: argparse.Namespace, *, layout: str) -> None:
+def measure(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> None:
     """Remove the dead egos of an installed layout, and write the baselines of its panel."""
-    game, results = make(f"overcooked/{layout}"), given.results / layout
+    game, results = make(game_name(plan, layout)), given.results / layout
     agents = given.package / "agents" / game.id
-    dead = read_dead(results)
+    dead = read_dead(results, plan["training"].get("gate", {}).get("least_return", 0.0))
     for method, seed in dead:
         (agents / f"{method}-{seed}.safetensors").unlink(missing_ok=True)
     panel = given.package / "panels" / game.id / DEFAULT
@@ -132,9 +134,9 @@ def measure(given: argparse.Namespace, *, layout: str) -> None:
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
 
 
-def read_dead(results: Path) -> dict[tuple[str, int], float]:
+def read_dead(results: Path, least: float) -> dict[tuple[str, int], float]:
     with (results / "crossplay.csv").open() as file:
-        return dead_egos(csv.DictReader(file))
+        return dead_egos(csv.DictReader(file), least)
 
 
 def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
@@ -143,7 +145,7 @@ def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
     at = given.package / "panels" / game.id / panel.name
     shutil.rmtree(at, ignore_errors=True)
     provenance = json.loads(json.dumps(panel.provenance).replace(f"{given.runs}/", "runs/"))
-    write_panel(at, panel.name, game, panel.members, provenance)
+    write_panel(at, panel.name, game, panel.members, provenance, panel.sets)
     return panel.name
 
 
@@ -217,7 +219,7 @@ def training(folder: Path) -> dict[str, Any]:
 
 
 def rounded(returns: list[float | None]) -> list[float | None]:
-    return [None if r is None else round(r, 1) for r in returns]
+    return [None if r is None else round(r, 1 if abs(r) >= 2 else 3) for r in returns]
 
 
 def baselines(

@@ -9,6 +9,7 @@ on: what is done is not done again, and what was cut goes on from its checkpoint
     python benchmarks/zsc/pipeline.py --out runs/zsc --minutes 9.4 --beside 3 --mps --pack $OUT
     python benchmarks/zsc/pipeline.py --out runs/zsc --list                         # jobs, steps, estimated seconds
     python benchmarks/zsc/pipeline.py coordination_ring --out /tmp/try --scale 0.001     # does it run at all
+    python benchmarks/zsc/pipeline.py --plan benchmarks/football/pipeline.json --out runs/football
 
 OUT/LAYOUT/JOB is a job's folder, OUT/LAYOUT/JOB.done.json says that it is done. What is worth keeping goes to
 PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB), what unfinished jobs need of finished ones to
@@ -135,7 +136,7 @@ def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside
     egos = job.get("egos") or [*plan.get("known", []), *earlier(given, layout, plan, there)]
     if "script" in job:
         panels = resolve(job.get("panels", []))
-        episodes = str(2 if given.scale != 1 else job["episodes"])
+        episodes = str(2 if given.scale < 0.1 else job["episodes"])
         command = [str(HERE / job["script"]), str(folder), "--known", *resolve(egos), "--episodes", episodes]
         command += ["--horizon", str(SHORT)] if given.scale < 0.1 else []
         config, command = {}, [*command, "--panel", *panels, *job.get("arguments", [])]
@@ -187,7 +188,7 @@ def earlier(given: argparse.Namespace, layout: str, plan: dict, there: set[str])
 
 def training_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     job, config = plan["jobs"][name], json.loads(json.dumps(plan["training"]))
-    config["game"]["name"] = f"overcooked/{layout}"
+    config["game"]["name"] = game_name(plan, layout)
     config["algorithm"] = {"name": job["algorithm"], "options": json.loads(json.dumps(job.get("options", {})))}
     for place, value in (variant(plan, layout, "training") | job.get("set", {}) | variant(plan, layout, name)).items():
         if place != "seconds":
@@ -197,14 +198,18 @@ def training_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
 
 def panel_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     inner = {k: plan["training"][k] for k in ("envs", "rollout", "network", "ppo", "rewards")}
-    config = {"game": {"name": f"overcooked/{layout}"}, "training": inner} | plan["jobs"][name]["partners"]
+    config = {"game": {"name": game_name(plan, layout)}, "training": inner} | plan["jobs"][name]["partners"]
     config = json.loads(json.dumps(config))
     for place, value in variant(plan, layout, "training").items():
         put(config["training"], place, value)
-    for place, value in variant(plan, layout, name).items():
+    for place, value in (plan["jobs"][name].get("set", {}) | variant(plan, layout, name)).items():
         if place != "seconds":
             put(config, place, value)
     return config
+
+
+def game_name(plan: dict, layout: str) -> str:
+    return f"{plan.get('family', 'overcooked')}/{layout}"
 
 
 def variant(plan: dict, layout: str, name: str) -> dict[str, Any]:

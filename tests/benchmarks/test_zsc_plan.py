@@ -1,4 +1,4 @@
-"""The plan of the zero-shot benchmark: every job of its schedule has settings that training and panels accept."""
+"""The plans of the zero-shot benchmarks: every job of a schedule has settings that training and panels accept."""
 
 import argparse
 import importlib.util
@@ -22,7 +22,8 @@ from interplay.training.reward_weights import event_weights
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "zsc"
 PLAN = json.loads((FOLDER / "pipeline.json").read_text())
-SCHEDULE = [(part["layout"], name) for part in PLAN["schedule"] for name in part["jobs"]]
+FOOTBALL = json.loads((FOLDER.parent / "football" / "pipeline.json").read_text())
+both_plans = pytest.mark.parametrize("plan", [PLAN, FOOTBALL], ids=["overcooked", "football"])
 OPTIONS = {
     "coplay": CoplayOptions,
     "e3t": E3TOptions,
@@ -44,11 +45,12 @@ def pipeline():
     return module
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.0001])
-def test_every_job_has_settings_that_are_accepted(pipeline, scale, tmp_path):
+@both_plans
+@pytest.mark.parametrize("scale", [1.0, 0.0002])
+def test_every_job_has_settings_that_are_accepted(pipeline, plan, scale, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=scale, agents=None, panels=None)
-    jobs = pipeline.listed(PLAN, given)
-    assert len(jobs) > 50
+    jobs = pipeline.listed(plan, given)
+    assert len(jobs) == sum(name != "people" for part in plan["schedule"] for name in part["jobs"])
     for job in jobs:
         if not job.config:
             assert Path(job.command[0]).is_file()
@@ -67,9 +69,10 @@ def test_every_job_has_settings_that_are_accepted(pipeline, scale, tmp_path):
             method_options(OPTIONS[settings.algorithm.name], settings)
 
 
-def test_what_a_job_needs_is_in_the_schedule(pipeline, tmp_path):
+@both_plans
+def test_what_a_job_needs_is_in_the_schedule(pipeline, plan, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=1.0, agents=None, panels=None)
-    jobs = pipeline.listed(PLAN, given)
+    jobs = pipeline.listed(plan, given)
     every = {job.key for job in jobs}
     for job in jobs:
         missing = {(job.layout, name) for name in job.needs} - every

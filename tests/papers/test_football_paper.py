@@ -64,9 +64,23 @@ def test_the_public_results():
 
 
 def test_teams_in_the_light_engine_are_counted():
-    teams = {"pass and shoot": ["football/passer", "football/shooter", "football/shooter"]}
-    (row,) = football.in_both_engines(teams, light=40, real=0)
+    team = ["football/passer", "football/shooter", "football/shooter"]
+    both = football.in_both_engines({"pass and shoot": [team, team]}, light=20, real=0)
+    (row,) = both.methods
     assert row["engine"] == "light"
+    assert row["episodes"] == 40
     assert row["goals"] >= row["assist"] > 0
     assert row["constructive"] == row["assist"]  # one pass before each goal, and each is an assist
     assert row["catch"] > row["constructive"]
+    assert len(both.teams) == 2
+    assert sum(r["passes"] for r in both.helps) == pytest.approx(100 * row["catch"])
+    assert {r["giver"] for r in both.helps} == {"centre"}  # the others never pass
+    assert not len(both.carried)  # nothing was played in the real engine
+
+
+def test_the_order_of_teams_is_compared():
+    values = dict.fromkeys(("pass", "catch", "shot", "constructive"), 0.0)
+    each = [values | {"engine": e, "goals": g} for e in ("light", "real") for g in (0.1, 0.2, 0.3, 0.4)]
+    (row,) = football._carried(each)
+    assert (row["of"], row["spearman"], row["teams"]) == ("goals", 1.0, 4)
+    assert not football._carried(each[:6])

@@ -8,11 +8,14 @@ without doubt: so the numbers differ from the paper's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent
+from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
+from interplay.games.football.pitch import SEAT_NAMES
 from interplay.games.registry import make, make_recorded
 from interplay.metrics.api import measure
 from interplay.metrics.brprox.ratios import Cells, cells
@@ -23,11 +26,14 @@ from interplay.partners.returns import panel_returns
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
 from interplay.stats.brprox.summary import BRProx, summarise
+from interplay.stats.correlation import spearman
 from interplay.stats.intervals import mean_interval
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 FILE = "zsc_eval/football.csv.gz"
+LINKS = ("constructive", "irrelevant", "looping")  # kinds of passes that another takes
+LEAST_TEAMS = 4  # in both engines, for their order to be compared
 INCOMPLETE = ("fcp", "")  # a run of the public files that lacks more than half of its cells
 
 
@@ -121,17 +127,34 @@ def own_table(panel: Panel, egos: Mapping[str, Sequence[Agent]], *, episodes: in
     )
 
 
+@dataclass(frozen=True)
+class BothEngines:
+    """Teams in the light engine and in the real one."""
+
+    methods: Table  # a row for each method and engine: goals with their interval, events and passes of an episode
+    teams: Table  # the same for each team
+    helps: Table  # who helped whom: for each method and engine the passes from seat to seat
+    carried: Table  # how well the order of the teams in the light engine is that in the real one; no row without both
+
+
 def in_both_engines(
-    teams: Mapping[str, Sequence[Any]], *, light: int, real: int, seed: int = 0, horizon: int | None = None
-) -> Table:
+    methods: Mapping[str, Sequence[Sequence[Any]]],
+    *,
+    light: int,
+    real: int,
+    seed: int = 0,
+    horizon: int | None = None,
+    engine: str = "local",
+) -> BothEngines:
     """Return goals, passes and assists of teams in the light engine and in the real one.
 
     Args:
-        teams: Three agents each, by a name for the table.
+        methods: Teams of three agents each, by a name for the table: a team for each training seed, for example.
         light: Episodes of each team in the light engine.
         real: Episodes in the real engine; 0: none, as where it is not built.
         seed: Of all chance.
         horizon: Steps of an episode of the real engine; None: its own 400.
+        engine: Where episodes are played: `local`, `processes:2`, ...
 
     Raises:
         InterplayError: A team has not three agents, or the real engine is asked for and not built.
@@ -139,26 +162,79 @@ def in_both_engines(
     games = {"light": (make("football/keepaway"), light)}
     if real:
         games["real"] = (make("football/3v1", **({} if horizon is None else {"horizon": horizon})), real)
-    rows: list[Row] = []
-    for engine, (game, episodes) in games.items():
-        for name, agents in teams.items():
-            team = Team.of(game, agents)
-            traces = TraceSet.in_memory(run(game, [team], episodes=episodes, seed=seed))
-            rows.append({"team": name, "engine": engine, "episodes": episodes} | _played(traces, seed))
-    return Table.of(rows, "Teams in both engines")
+    pooled, each, helps = [], [], []
+    for where, (game, episodes) in games.items():
+        for name, teams in methods.items():
+            about = {"team": name, "engine": where}
+            made = []
+            for number, agents in enumerate(teams, 1):
+                team = Team.of(game, [_of_either_engine(one) for one in agents])
+                played = run(game, [team], episodes=episodes, seed=seed, engine=engine)
+                made.append(measure(TraceSet.in_memory(played), ["score", "events", "interdependence"]))
+                each.append(about | {"seed": number} | _played(made[-1:]))
+            pooled.append(about | {"teams": len(teams)} | _played(made))
+            helps += [about | row for row in _helps(made)]
+    return BothEngines(
+        methods=Table.of(pooled, "Teams in both engines"),
+        teams=Table.of(each, "Team by team"),
+        helps=Table.of(helps, "Who helps whom, per 100 episodes"),
+        carried=Table.of(_carried(each), "Light engine and real engine"),
+    )
 
 
-def _played(traces: TraceSet, seed: int) -> Row:
-    """Return goals with their interval, and means per episode of what the team did and of who helped whom."""
-    measured = measure(traces, ["score", "events", "interdependence"])
-    goals = measured.where(metric="score").column("value")
+def _of_either_engine(one: Any) -> Any:
+    """Return the agent without the note which engine it was trained in."""
+    if not isinstance(one, Agent) or not isinstance(one.policy, NeuralPolicy):
+        return one
+    policy = one.policy
+    return replace(one, policy=NeuralPolicy(policy.core, policy.reads, greedy=bool(policy.greedy)))
+
+
+def _played(tables: Sequence[Table]) -> Row:
+    """Return goals with their interval over episodes, and means per episode of what the teams did."""
+    goals = [value for table in tables for value in table.where(metric="score").column("value")]
     interval = mean_interval(goals)
-    row: Row = {"goals": interval.estimate, "low": interval.low, "high": interval.high}
-    events = measured.where(metric="events")
-    for event in ("possession", "pass", "catch", "shot", "assist"):
-        row[event] = sum(r["value"] for r in events if r["event"] == event) / len(goals)
-    unlimited = measured.where(window="unlimited")
-    for kind in ("constructive", "irrelevant", "looping"):
-        row[kind] = sum(r["value"] or 0 for r in unlimited if r["metric"] == kind) / len(goals)
-    row["length"] = sum(measured.where(metric="length").column("value")) / len(goals)
-    return row
+    row: Row = {"episodes": len(goals), "goals": interval.estimate, "low": interval.low, "high": interval.high}
+
+    def mean(**which: Any) -> float:
+        return sum(r["value"] or 0 for table in tables for r in table.where(**which)) / len(goals)
+
+    row |= {event: mean(metric="events", event=event) for event in ("pass", "catch", "shot", "assist")}
+    row |= {kind: mean(metric=kind, window="unlimited") for kind in LINKS}
+    return row | {"length": mean(metric="length")}
+
+
+def _helps(tables: Sequence[Table]) -> list[Row]:
+    """Return passes that arrived and those before a goal, from seat to seat, per 100 episodes."""
+    episodes = sum(len(table.where(metric="score")) for table in tables)
+    sums: dict[tuple[int, int], dict[str, float]] = {}
+    for table in tables:
+        for row in table.where(window="unlimited"):
+            if row["metric"] in LINKS and row["giver"] is not None:
+                of_pair = sums.setdefault((row["giver"], row["receiver"]), dict.fromkeys(LINKS, 0.0))
+                of_pair[row["metric"]] += row["value"] or 0
+    return [
+        {
+            "giver": SEAT_NAMES[giver],
+            "receiver": SEAT_NAMES[receiver],
+            "passes": 100 * sum(kinds.values()) / episodes,
+            "before_a_goal": 100 * kinds["constructive"] / episodes,
+            "round_in_a_loop": 100 * kinds["looping"] / episodes,
+        }
+        for (giver, receiver), kinds in sorted(sums.items())
+    ]
+
+
+def _carried(each: Sequence[Row]) -> list[Row]:
+    """Return the rank correlation of both engines over teams, for what teams did."""
+    by_engine = {where: [r for r in each if r["engine"] == where] for where in ("light", "real")}
+    if len(by_engine["real"]) < LEAST_TEAMS:
+        return []
+    rows: list[Row] = []
+    for what in ("goals", "pass", "catch", "shot", "constructive"):
+        x, y = ([r[what] for r in by_engine[where]] for where in ("light", "real"))
+        if len(set(x)) > 1 and len(set(y)) > 1:
+            found = spearman(x, y)
+            interval = {"low": found.low, "high": found.high, "p": found.p}
+            rows.append({"of": what, "spearman": found.r, **interval, "teams": found.n})
+    return rows

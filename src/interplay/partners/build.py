@@ -22,17 +22,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from interplay import __version__
 from interplay.agents.api import Agent
-from interplay.agents.neural import NeuralPolicy
 from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
-from interplay.games.api import Game
 from interplay.games.registry import make
 from interplay.partners import candidates as candidate_rules
 from interplay.partners import features as feature_files
@@ -56,10 +53,9 @@ from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
 from interplay.safe_files import read_json
 from interplay.table import plain
-from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.algorithms.br import best_response, load_partners
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
-from interplay.training.config import Experiment
+from interplay.training.continuation import warm_members
 from interplay.training.loader import as_json
 from interplay.training.run import Trained
 
@@ -176,7 +172,7 @@ class _Work:
             if (Path(name) / PANEL).is_file():
                 there = read_panel(name, self.game)
                 members += [replace(m, responses=()) for m in there.members]
-                responses |= {r.agent.name: r.agent for m in there.members for r in m.responses}
+                responses |= {r.agent.name: r.agent for of in (*there.members, *there.sets) for r in of.responses}
                 made_by = dict(there.provenance)
                 provenance |= {k: made_by.pop(k) for k in ("choices", "at_most", "behaviour") if k in made_by}
                 provenance |= {"before": made_by | {"sha256": there.file_hash}}
@@ -354,7 +350,8 @@ class _Work:
             names = [unordered_name(SET_JOIN.join(a.name for a in agents)) for agents in populations]
             fresh = [self._responding(trained, [f"br.{name}" for name in names])]
         began = time.perf_counter()
-        contest.enter([*fresh, *partners.responses, partners.stack])
+        others = policy_stacks(game, [a for name in config.responses_from for a in named_agents(name)])
+        contest.enter([*fresh, *partners.responses, *others, partners.stack])
         known = [a for name in config.known for a in named_agents(name)]
         for one in known:
             if network_of(one.policy) is None:
@@ -488,26 +485,6 @@ class _Work:
         device = jax.devices()[0]
         made_with = {"interplay": __version__, "jax": jax.__version__, "device": device.device_kind}
         return {"config": as_json(self.config), "stages": self.state["stages"], "made_with": made_with, **more}
-
-
-def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]]) -> Any:
-    """Return networks [run, 1, ...] to begin training with.
-
-    Of each run's agents the first whose network is of the experiment's shape is taken, with a fresh value network; a
-    fresh network where there is none.
-    """
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(experiment.seed), 1), len(starts))
-    shape = policy_shape(game, experiment.network)
-    members = []
-    for key, agents in zip(keys, starts, strict=True):
-        member = new_member(game, experiment.network, 1, key)
-        for one in agents:
-            core = one.policy.core if isinstance(one.policy, NeuralPolicy) else None
-            if core is not None and core.shape == shape:
-                member = eqx.tree_at(lambda m: m.policy, member, core)
-                break
-        members.append(member)
-    return jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *members)
 
 
 def _trial(member: PanelMember, place: int, contest: Contest) -> dict[str, list[float]]:

@@ -48,6 +48,7 @@ class Build:
     k: int = 10  # partners to select; each is in the panel twice, half-skilled and skilled
     steps: float = 1e7  # environment steps of each pair
     response_steps: float = 1e7  # environment steps of each fresh best response; 0: none are trained
+    responses_from: tuple[str, ...] = ()  # agents that compete as best responses beside those that are trained here
     known: tuple[str, ...] = ()  # agents that no best response may be below: NAME=AGENT, or folders of training runs
     scripted: bool = True  # whether the game's scripted agents are among them
     closing_rounds: int = 1  # how often responses are trained on from known agents that do better than they

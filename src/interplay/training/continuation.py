@@ -6,13 +6,20 @@ with new episodes; a learning rate that starts low and rises keeps the first upd
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents import neural
+from interplay.agents.api import Agent
 from interplay.errors import InterplayError
+from interplay.games.api import Game
+from interplay.training.actor_critic import new_member, policy_shape
+from interplay.training.config import Experiment
 from interplay.training.program import Program
 
 
@@ -69,3 +76,24 @@ def _member(program: Program, like: Any, file: str) -> tuple[Any, int]:
 
 def _shapes(arrays: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(np.shape(a)) for name, a in arrays.items()}
+
+
+def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]], learners: int = 1) -> Any:
+    """Return networks [run, learner, ...] to begin training with; a run's learners begin alike.
+
+    Of each run's agents the first whose network is of the experiment's shape is taken, with a fresh value network; a
+    fresh network where there is none.
+    """
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(experiment.seed), 1), len(starts))
+    shape = policy_shape(game, experiment.network)
+    members = []
+    for key, agents in zip(keys, starts, strict=True):
+        member = new_member(game, experiment.network, 1, key)
+        for one in agents:
+            core = one.policy.core if isinstance(one.policy, neural.NeuralPolicy) else None
+            if core is not None and core.shape == shape:
+                member = eqx.tree_at(lambda m: m.policy, member, core)
+                break
+        members.append(member)
+    of_runs = jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *members)
+    return jax.tree_util.tree_map(lambda x: jnp.repeat(x, learners, axis=1), of_runs)

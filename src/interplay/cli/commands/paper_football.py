@@ -49,15 +49,16 @@ class FootballEngines(JsonOption):
     """Teams of football in the light engine and in the real one: goals, passes, assists, who helped whom.
 
     Agents that were trained in the light engine play in the real one without further training. A team is one agent in
-    all three seats, or three agents joined by commas. The real engine is built by `make football`.
+    all three seats, or three agents joined by commas; NAME=FOLDER of a training run is a team for each of its seeds.
+    The real engine is built by `make football`.
 
     Examples:
       interplay paper zsc football-engines --teams football/passer football/shooter --real 20
-      interplay paper zsc football-engines --teams runs/sp/policies/run0.safetensors football/passer,random,random
+      interplay paper zsc football-engines --teams sp=runs/sp runs/sp/policies/run0.safetensors,random,random --real 20
     """
 
     teams: tuple[str, ...]
-    """Teams: names of agents or files of trained policies."""
+    """Teams: names of agents, files of trained policies, or NAME=FOLDER of a training run."""
     light: int = 200
     """Episodes of each team in the light engine."""
     real: int = 0
@@ -66,21 +67,33 @@ class FootballEngines(JsonOption):
     """Steps of an episode in the real engine; by default 400."""
     seed: int = 0
     """Seed of all chance."""
+    engine: str = "local"
+    """Where episodes are played: local, or processes:2 and the like."""
 
     def run(self) -> None:
-        """Print a row for each team and engine."""
-        from interplay.agents.registry import agent
+        """Print a row for each method and engine, who helped whom, and how far the order of teams is the same."""
         from interplay.papers import football
+        from interplay.training.algorithms.br import load_partners
 
-        teams = {}
+        methods = {}
         for text in self.teams:
-            names = text.split(",")
-            names = names * 3 if len(names) == 1 else names
-            teams[text] = [
-                agent(name, any_game=True) if name.endswith(".safetensors") else agent(name) for name in names
-            ]
-        table = football.in_both_engines(teams, light=self.light, real=self.real, seed=self.seed, horizon=self.horizon)
-        show(table, json=self.json)
+            name, _, who = text.rpartition("=")
+            players = [load_partners(one) for one in who.split(",")]
+            if len(players) > 1 and any(len(p) > 1 for p in players):
+                raise InterplayError(
+                    f"--teams {text}: a training run of several seeds is a team of its own, not a player"
+                )
+            methods[name or text] = [[a] * 3 for a in players[0]] if len(players) == 1 else [[p[0] for p in players]]
+        both = football.in_both_engines(
+            methods, light=self.light, real=self.real, seed=self.seed, horizon=self.horizon, engine=self.engine
+        )
+        others = {"teams": both.teams, "helps": both.helps, "carried": both.carried}
+        if self.json:
+            show(both.methods, json=True, **{name: table.rows for name, table in others.items()})
+            return
+        for table in (both.methods, both.helps, both.carried):
+            if len(table):
+                show(table, json=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import capability
 from interplay.training.algorithms import coplay, mep
+from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Experiment, Gate
+from interplay.training.continuation import warm_members
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
 from interplay.training.pairing import PairResult, play_pair
@@ -49,6 +51,7 @@ class HSPOptions:
     at_most: int = 3  # events with a weight other than 0 in a draw
     split: str = "training"  # half of all preferences that draws are from: training, evaluation; all: both
     biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
+    start_from: tuple[str, ...] = ()  # agents, one for each run, that both players of a pair begin as; values are fresh
 
 
 @dataclass(frozen=True)
@@ -206,7 +209,11 @@ def train_pairs(experiment: Experiment, *, quiet: bool = False) -> Trained:
     options = method_options(HSPOptions, experiment)
     game = make_game(experiment)
     preferences = list(options.preferences) or draw(game, options, experiment.runs, experiment.seed)
-    return pairs(experiment, game, preferences, options.biased_shaping, quiet=quiet)
+    starts = [one for name in options.start_from for one in load_partners(name)]
+    if starts and len(starts) != experiment.runs:
+        raise InterplayError(f"algorithm.options.start_from: {len(starts)} agents for {experiment.runs} runs")
+    members = warm_members(experiment, game, [[one] for one in starts], learners=2) if starts else None
+    return pairs(experiment, game, preferences, options.biased_shaping, members=members, quiet=quiet)
 
 
 def pairs(
@@ -215,10 +222,11 @@ def pairs(
     preferences: list[dict[str, float]],
     biased_shaping: bool = False,
     *,
+    members: Any = None,
     stage: str = "",
     quiet: bool = False,
 ) -> Trained:
-    """Train these pairs, a run each.
+    """Train these pairs, a run each, from fresh networks or from `members` [run, 2, ...].
 
     Raises:
         InterplayError: If there are not as many runs, or only one seat.
@@ -231,7 +239,7 @@ def pairs(
     method = HiddenUtilitySelfPlay(plan=plan, preferences=tuple(preferences), biased_shaping=biased_shaping)
     notes = [{"preference": p} for p in preferences]
     experiment = replace(experiment, gate=Gate())  # some preferences allow no points
-    return train_stage(experiment, method, stage=stage, notes=notes, quiet=quiet)
+    return train_stage(experiment, method, members=members, stage=stage, notes=notes, quiet=quiet)
 
 
 def draw(game: Game, options: HSPOptions, many: int, seed: int) -> list[dict[str, float]]:
