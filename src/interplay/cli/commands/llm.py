@@ -33,7 +33,7 @@ class Models:
     """Messages in one dialogue."""
     actions: Literal["all", "none"] = "all"
     """Whether a prompt lists the actions that are possible now."""
-    prompts: Literal["2", "3", "published"] = "3"
+    prompts: Literal["2", "3", "4", "published"] = "3"
     """Version of the kitchen's prompts; published has the structure of the paper's: one action at a time."""
     temperature: float = 0.0
     """Sampling temperature."""

@@ -67,6 +67,7 @@ def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
 def system_text(game: Kitchen, seat: int, version: str, *, talk: bool) -> str:
     """Return role, rules and actions: the same throughout an episode."""
     others = [s for s in range(game.num_seats) if s != seat]
+    reach = _reach(game, seat)
     return templates.fill(
         "kitchen",
         version,
@@ -77,8 +78,16 @@ def system_text(game: Kitchen, seat: int, version: str, *, talk: bool) -> str:
         talk=talk,
         ingredients=INGREDIENTS,
         usages=[USAGE[verb] for verb in game.roles[seat].verbs if talk or verb != "request"],
-        reach=_reach(game, seat),
-        others=[{"name": game.seat_names[s], "verbs": game.roles[s].verbs, "reach": _reach(game, s)} for s in others],
+        reach=reach,
+        others=[
+            {
+                "name": game.seat_names[s],
+                "verbs": game.roles[s].verbs,
+                "reach": _reach(game, s),
+                "alone": [place for place in _reach(game, s) if place not in reach],
+            }
+            for s in others
+        ],
     )
 
 
