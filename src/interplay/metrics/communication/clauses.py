@@ -12,8 +12,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from interplay.metrics.communication.frames import act_told_of, as_imperative, with_its_antecedent
 from interplay.metrics.communication.idioms import in_known_words, with_its_verb
-from interplay.metrics.communication.words import DETERMINERS, FORMS, GERUNDS, PARTICIPLES, PHRASES, tokens_of
+from interplay.metrics.communication.words import (
+    DETERMINERS,
+    FORMS,
+    GERUNDS,
+    PARTICIPLES,
+    PHRASES,
+    PRONOUNS,
+    PUT,
+    places_in,
+    tokens_of,
+)
 
 ASK, COMMIT, NOBODY, TELL, PROHIBIT, DESCRIBE = "ask", "commit", "nobody", "tell", "prohibit", "describe"
 PROHIBIT_DOING = (
@@ -38,6 +49,7 @@ _TELLING = {
     "have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem", "see",
     "mentioned", "said", "placed", "picked", "put", "made", "finished", "forgot", "know", "asked", "wanted",
 }  # fmt: skip
+_MUST = {"have", "need", "must", "should", "had", "better", "could"}
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
 _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
@@ -67,7 +79,7 @@ _VERB_FOLLOWS = {
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(
-    r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b"
+    r"(?:(?:to )?(?:let (?:me|us) know|(?:inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us))\b"
     r"(?! (?:a|an|the|some)\b)"
     r"|confirm|clarify|explain|advise|verify|check|ignore|disregard|forget|focus|share"
     r"|(?:provide|give|send|share)(?: me| us)?(?: \w+){0,4} (?:recipe|instructions?|guidance|steps?|updates?|details?"
@@ -78,7 +90,7 @@ _INFORMS = re.compile(
 )
 _PROHIBITS = re.compile(
     r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
-    r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
+    r"neither|by no means|under no circumstances|on no account|at no point|can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
     r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer)|"
     r"(?:it is|it's|there is|there's) (?:not|no longer|no|unnecessary|pointless|forbidden)(?= (?:\w+ )?to)|"
     r"unnecessary to|i(?:'d| would) rather (?:you|not))\b"
@@ -92,6 +104,7 @@ _BREAKS = (
     "now that|"
     "for me to|for us to|for you to|instead of|rather than|without|please|which|or i|or should|or we|or you"
 )
+_WHO = {"you": "you should", "me": "I will", "i": "I will", "we": "we will"}  # "cut it (you), bake it (me)"
 _ITEM = "\x01"  # stands for the number of an item
 _BEFORE_ITEM = r"(?:(?<=\s)|^|(?<=[:,;]))"
 
@@ -148,9 +161,13 @@ def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     names = Names(tuple(role.replace(" ", "") for role in names.roles), names.speaker)
     partner = to if to is not None else names.partner
     parsed_clauses: list[Clause] = []
-    mood = ""
+    mood, told = "", None
     for sentence in _sentences(text):
+        plain = sentence.text.lower()
+        sentence = sentence._replace(text=with_its_antecedent(plain, told))
+        told = act_told_of(plain) or (told if sentence.text == plain else None)
         start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
+        start = ASK if mood == ASK and _is_addition(tokens_of(plain)) else start
         parsed, mood = _of_sentence(sentence, names, partner, start, first=not parsed_clauses)
         parsed_clauses += parsed
     return parsed_clauses
@@ -169,6 +186,7 @@ def _sentences(text: str) -> list[_Sentence]:
         text,
         flags=re.I | re.M,
     )
+    text = re.sub(r"([^.!?;\n\x01]*)\((you|me|i|we)\)", lambda m: f"{_WHO[m[2].lower()]} {m[1].strip()}", text, flags=re.I)
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -186,7 +204,7 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _pieces(sentence: str) -> list[_Piece]:
-    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", in_known_words(sentence))
+    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", sentence)
     pieces: list[_Piece] = []
     comma = False
     for part in re.split(r"([,:|])", marked):
@@ -202,11 +220,12 @@ def _of_sentence(
     sentence: _Sentence, names: Names, partner: int | None, start: str, first: bool
 ) -> tuple[list[Clause], str]:
     """The clauses of a sentence, and the mood in which it ends."""
-    text = with_its_verb(sentence.text.lower())
+    text = as_imperative(with_its_verb(sentence.text), question=sentence.question)
+    text = in_known_words(text)
     parsed_clauses: list[Clause] = []
     recipe = start == DESCRIBE or _RECIPE.search(text) is not None
     mood, to = DESCRIBE if recipe else start, partner
-    if sentence.question and _asks_for_facts(tokens_of(text)):
+    if sentence.question and _asks_for_facts([w for w in tokens_of(text) if not names.is_name(w)]):
         return [Clause(tuple(tokens_of(text)), TELL, None, text)], TELL
     aside = ""  # the subordinate clause with which bare verbs go on: "leading" until a comma, "own" until a subject
     main = False
@@ -233,15 +252,20 @@ def _of_sentence(
         if aside and _is_bare(words) and (aside == "own" or not piece.comma):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             continue
-        aside, main = "", main or words != ["please"]
+        aside, main = "own" if _asks_whether(words) else "", main or words != ["please"]
         mood = DESCRIBE if recipe and mood == TELL else mood
         mood, to, rest = _mood(words, mood, to, names, partner, piece.comma)
         if mood == ASK and (cut := _relative(rest)) is not None:
-            aside = "own" if rest[cut] in _FIRST_PERSON else ""
+            aside = "own" if rest[cut] in _FIRST_PERSON else aside
             rest = rest[:cut]
         shown = PROHIBIT if mood == PROHIBIT_DOING else mood
         parsed_clauses.append(Clause(tuple(rest), shown, to if mood == ASK else None, piece.text))
     return parsed_clauses, DESCRIBE if recipe else mood
+
+
+def _is_addition(words: Sequence[str]) -> bool:
+    """Whether a sentence only adds a thing to what was asked for: `And the egg.`"""
+    return len(words) <= 6 and words[:1] in (["and"], ["also"], ["plus"]) and not verbs_in(words) and not _FINITE & set(words)
 
 
 def _asks_for_facts(words: Sequence[str]) -> bool:
@@ -258,13 +282,23 @@ def _asks_for_facts(words: Sequence[str]) -> bool:
         ["how", "about", "you"],
     )
     mild = mild or words[:2] in (["why", "not"], ["how", "about"], ["what", "about"])
-    return not mild and (words[0] in _INTERROGATIVES or about_us or asks_opinion)
+    chooses = starts_with_verb(words) and "or" in words  # "bake or boil it?"
+    return not mild and (words[0] in _INTERROGATIVES or about_us or asks_opinion or chooses)
+
+
+def _asks_whether(words: Sequence[str]) -> bool:
+    """Whether a clause asks for words about acts, `confirm that you will cut it`: acts joined to it are not asked for."""
+    said = [at for at, word in enumerate(words) if word in ("confirm", "verify", "check", "tell", "clarify", "know")]
+    after = set(words[said[0] + 1 :]) if said else set()
+    return bool({"that", "whether", "if", "which", "what"} & after) and bool((_FIRST_PERSON | _SECOND_PERSON) & after)
 
 
 def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
     if rest[:2] == ["now", "that"]:
         return True
+    if rest[:1] == ["so"] and rest[1:2] and rest[1] in _SECOND_PERSON and _MUST & set(rest[2:5]):
+        return False  # "I cannot reach it, so you have to put it there"
     if rest[:1] == ["so"]:
         actors = {"that", "they", "the", "it", "everything", "he", "she", *_FIRST_PERSON, *_SECOND_PERSON}
         return len(rest) > 1 and (rest[1] in actors or names.is_name(rest[1]))
@@ -283,7 +317,8 @@ def _is_label(words: Sequence[str], whose: str) -> bool:
 def _is_sticky(words: Sequence[str]) -> bool:
     """Whether verbs joined to a subordinate clause belong to it: to a purpose, and to what the speaker does."""
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
-    return rest[0] in ("so", "for", "instead", "rather", "without") or bool(_FIRST_PERSON & set(rest)) or "me" in rest
+    others_act = rest[0] in ("who", "which") and bool({"will", "can", "should", "would"} & set(rest))
+    return others_act or rest[0] in ("so", "for", "instead", "rather", "without") or bool(_FIRST_PERSON & set(rest)) or "me" in rest
 
 
 def _is_bare(words: Sequence[str]) -> bool:
@@ -310,6 +345,7 @@ def _mood(
         rest = rest[1:]
     if not rest:
         return (ASK if polite else mood), to, rest
+    rest = rest[_adverbial(rest) :]
     joined = " ".join(rest)
     somebody = to if to is not None else partner
     asking = _asking(joined, names, somebody)
@@ -327,10 +363,13 @@ def _mood(
         if polite or mood == ASK:
             return ASK, somebody, gerund
         return (mood or COMMIT), to, rest
+    on_its_own = words[0] not in ("and", "or") and (mood in ("", ASK) or (mood == TELL and comma and rest[0] not in ("into", "onto", "out")))
+    if on_its_own and (verbless := _verbless(rest)) is not None:
+        return ASK, somebody, verbless
     passive = _passive(rest)
     if passive is not None:
         return ASK, somebody, passive
-    if starts_with_verb(rest) or rest[0] in _STARTERS:
+    if starts_with_verb(rest) or rest[0] in _STARTERS or rest[:3] == ["do", "the", "same"]:
         others = polite or "me" in rest  # who says "bring me" speaks of another's act
         joined_on = words[0] in ("and", "or", "then")
         # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
@@ -346,6 +385,14 @@ def _mood(
     return (mood if mood in (ASK, COMMIT) and not _FINITE & set(rest) else TELL), to, rest
 
 
+def _adverbial(words: Sequence[str]) -> int:
+    """How many words before the subject only say when or where: `in three steps | I'll take it`."""
+    if words[0] not in ("in", "at", "for", "during", "by", "with", "this", "on", "from", "under", "as", "within"):
+        return 0
+    subject = next((at for at, w in enumerate(words[:7]) if w in _FIRST_PERSON | _SECOND_PERSON), 0)
+    return 0 if verbs_in(words[:subject]) or "no" in words else subject
+
+
 def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     """Requests in the first person or about a task: `I need you to cut`, `your task is to cut`."""
     who = "|".join(["you", *(re.escape(name) for name in {*names.roles, *_PARTNER_WORDS})])
@@ -353,6 +400,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
         r"(?:i'll|i will|i can|i'd|i would|i could|i may|i might) (?:then |now |later )?(?:ask|request|tell)\b", joined
     ):
         return COMMIT, None, []
+    if re.match(r"i (?:was|were|had been) (?:going|about|meaning) to (?:ask|tell)\b", joined):
+        return TELL, None, tokens_of(joined)
     wish = re.search(
         rf"\b(?:need|want|like|ask|asking|request|requesting|rely on|leave it to|trust|expect) "
         rf"(?:the )?({who}) to\b ?(.*)",
@@ -395,7 +444,8 @@ def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, i
         return TELL, None, rest
     if first in ("you", "you'll", "you'd"):
         telling = rest[1:2] and rest[1] in _TELLING and not (rest[1] == "have" and rest[2:3] == ["to"])
-        if telling or _DONE_ALREADY & set(rest) or " me to " in f" {' '.join(rest)} ":
+        able = rest[1:2] and rest[1] in ("can", "could", "may", "might", "should")
+        if telling or (_DONE_ALREADY & set(rest) and not able) or " me to " in f" {' '.join(rest)} ":
             return TELL, None, rest
         return _addressed(rest[1:], partner)
     if first in ("you've", "you're"):
@@ -467,6 +517,17 @@ def _passive(words: list[str]) -> list[str] | None:
     return [*verb.split(), *rest[:be], *tail]
 
 
+def _verbless(words: list[str]) -> list[str] | None:
+    """`The slices into the oven` as `put the slices into the oven`, `out of the oven` as `take out of the oven`."""
+    if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(words):
+        return None
+    places = [p.start for p in places_in(words)]
+    way = next((at for at, word in enumerate(words) if word in ("into", "onto", "out")), None)
+    if way is None or not any(way < place <= way + 3 for place in places) or way > 5:
+        return None
+    return [*(["take"] if words[way] == "out" else ["put"]), *(words[:way] or ["it"]), *words[way:]]
+
+
 def starts_with_verb(words: Sequence[str]) -> bool:
     """Return whether the first word is a verb of the kitchen."""
     return verb_at(words, 0) is not None
@@ -509,7 +570,20 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
             while end < len(words) and words[end] in _ACT_NOUNS:
                 end += 1
             return Verb(at, end, meaning, word)
-    return None
+    return _unknown_verb(words, at)
+
+
+def _unknown_verb(words: Sequence[str], at: int) -> Verb | None:
+    """A verb that the list does not have, where only putting can be meant: `shove it into the oven`."""
+    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
+    begins = not at or before in ("and", "then", "please", "to")
+    known = words[at] in _FILLERS | _STARTERS | DETERMINERS | PRONOUNS | FORMS.keys() | GERUNDS.keys() | PARTICIPLES.keys()
+    if not begins or known or not after or after[0] not in DETERMINERS | {"it", "them"}:
+        return None
+    way = next((i for i in range(at + 2, min(at + 8, len(words))) if words[i] in ("into", "onto")), None)
+    if way is None or not any(way < place.start <= way + 3 for place in places_in(words)):
+        return None
+    return Verb(at, at + 1, PUT, words[at])
 
 
 def _opened(words: Sequence[str], at: int, openers: set[str]) -> bool:

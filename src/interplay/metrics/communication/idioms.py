@@ -53,7 +53,9 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\bget(?:ting)? the (\w+ing) (?:process |step )?(?:going|started|underway|under way)\b", r"start the \1"),
     *((rf"\bget(?:ting)? ((?:the|that|this|your) [\w~ ]+?) (?:started|going|\w+ing) in (?:the )?{utensil}\d?\b",
        rf"start {verb}ing \1 in the {utensil}") for utensil, verb in (("oven", "bak"), ("pot", "cook"))),
-    (r"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|press on|keep going) "
+    (r"\blet me have\b", "bring me"),
+    (r"\buse (?:the )?(pot|oven|blender|chopping board|board)\d? for (?=(?:the|an?|your|my)\b)", r"put in the \1 "),
+    (r"(?<!to )(?<!can )(?<!could )(?<!will )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|press on|keep going) "
      rf"(?:on |with |by |and |to )?{_DOING}",
      "please start "),
     (rf"(?<!to )\bcontinue (?:with |by |on )?(?!holding|waiting){_DOING}", "please start "),

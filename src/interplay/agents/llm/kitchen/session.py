@@ -136,7 +136,7 @@ class KitchenSession:
         return self._say(sight.t, turn, say, requests)
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
-        shape = answer_shape(self._settings, talk=self._talk)
+        shape = answer_shape(situation, self._settings, talk=self._talk)
         prompt = prompt_messages(situation, self._settings, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
