@@ -51,6 +51,13 @@ _TELLING = {
 }  # fmt: skip
 _MUST = {"have", "need", "must", "should", "had", "better", "could"}
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
+_NO_WISH = {
+    "not", "never", "no", "without", "don't", "didn't", "haven't", "isn't", "aren't", "won't", "can't", "cannot", "nothing",
+    "see", "saw", "know", "knew", "thought", "said", "told", "asked", "thanks", "thank", "wait", "waiting", "ready", "able", "noticed",
+    "have", "have", "had", "did", "was", "were", "been", "already", "want", "wants", "when", "once", "if", "after", "before", "while", "until",
+    "whether", "how", "why", "great", "good", "nice", "perfect", "allow", "allows", "let", "help", "helps", "seem", "seems", "understand",
+    "sooner", "hear", "glad", "sorry", "plan", "planned", "planning",
+}  # fmt: skip
 _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
@@ -238,18 +245,16 @@ def _of_sentence(
             own = seat == names.speaker
             mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if words in (["mine"], ["me"]) or _is_label(words, "my"):  # "Your job: ...; mine: ..."
-            mood = COMMIT
-            continue
-        if _is_label(words, "your"):
-            mood = ""
+        whose = _whose_acts(words, names)
+        if whose is not None:  # "Your job: ...; mine: ...", "to do for the chef: ..."
+            mood = COMMIT if whose == names.speaker else ""
             continue
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             until_comma = not main or words[0] in ("without", "instead", "rather")
             aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
             continue
-        if aside and _is_bare(words) and (aside == "own" or not piece.comma):
+        if aside and _is_bare(words) and (aside == "own" or not piece.comma) and "me" not in words:
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             continue
         aside, main = "own" if _asks_whether(words) else "", main or words != ["please"]
@@ -309,9 +314,18 @@ def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     return bool(rest) and rest[0] in _SUBORDINATE
 
 
-def _is_label(words: Sequence[str], whose: str) -> bool:
-    """Whether a clause only says whose acts follow: `my steps: ...`."""
-    return len(words) <= 3 and words[0] == whose and words[-1] in _LABELS
+def _whose_acts(words: Sequence[str], names: Names) -> int | None:
+    """The seat whose acts follow, in a clause that says no more: `my steps: ...`, `tasks for the assistant: ...`."""
+    last = words[-1].removesuffix("'s")
+    if words in (["mine"], ["me"]) or (len(words) <= 3 and words[0] == "my" and words[-1] in _LABELS):
+        return names.speaker
+    if len(words) <= 3 and words[0] == "your" and words[-1] in _LABELS:
+        return names.partner
+    if 1 < len(words) <= 6 and words[-2] in ("for", "the", "of") and (_LABELS | {"do"}) & set(words):
+        return {"me": names.speaker, "you": names.partner}.get(last, names.seat(last))
+    if len(words) <= 3 and words[-1] in _LABELS and words[-2:-1]:  # "the chef's steps: ..."
+        return names.seat(words[-2].removesuffix("'s"))
+    return None
 
 
 def _is_sticky(words: Sequence[str]) -> bool:
@@ -382,7 +396,18 @@ def _mood(
         return ASK, to, rest
     if rest[0] in PARTICIPLES:  # "confirm that you picked it up and placed it there"
         return TELL, to, rest
+    if (act := _act_of_yours(rest)) is not None:
+        return ASK, somebody, act
     return (mood if mood in (ASK, COMMIT) and not _FINITE & set(rest) else TELL), to, rest
+
+
+def _act_of_yours(words: list[str]) -> list[str] | None:
+    """What a clause of no known form says that the partner does: a verb after `you`, nobody else's, not done, not denied."""
+    you = next((at for at, word in enumerate(words) if word in _SECOND_PERSON | {"your", "yours"}), None)
+    verb = next((v for v in verbs_in(words) if you is not None and v.start > you), None)
+    if you is None or verb is None or _NO_WISH & set(words[: verb.start]) or _FIRST_PERSON & set(words[you : verb.start]):
+        return None
+    return words[verb.start :]
 
 
 def _adverbial(words: Sequence[str]) -> int:
@@ -429,7 +454,9 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
 def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     first = rest[0]
     if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im", "am") or rest[:2] in (["let", "me"], ["allow", "me"]):
-        return COMMIT, None, rest
+        state = first in ("i'm", "i've", "im", "let") or rest[1:2] in (["am"], ["have"])
+        acts = verbs_in(rest) or {*GERUNDS, *PARTICIPLES, "going", "to", "about", "on"} & set(rest)
+        return (TELL if state and not acts else COMMIT), None, rest
     if first in _ANYBODY or rest[:2] == ["let", "us"] or rest[:3] == ["one", "of", "us"]:
         return NOBODY, None, rest[1:]
     if first in ("we", "we'll", "we're", "we've", "we'd"):
@@ -444,6 +471,7 @@ def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, i
         return TELL, None, rest
     if first in ("you", "you'll", "you'd"):
         telling = rest[1:2] and rest[1] in _TELLING and not (rest[1] == "have" and rest[2:3] == ["to"])
+        telling = telling and not (rest[1] == "just" and rest[2:3] and rest[2] not in PARTICIPLES)
         able = rest[1:2] and rest[1] in ("can", "could", "may", "might", "should")
         if telling or (_DONE_ALREADY & set(rest) and not able) or " me to " in f" {' '.join(rest)} ":
             return TELL, None, rest
@@ -504,13 +532,16 @@ def _passive(words: list[str]) -> list[str] | None:
     else:
         return None
     rest = rest[1:] if rest[:1] == ["that"] else rest
-    be = next((i for i, w in enumerate(rest) if w in ("is", "are", "gets", "get")), None)
+    be = next((i for i, w in enumerate(rest) if w in ("is", "are", "gets", "get", "end", "ends")), None)
     if be is None:
         return []
     after = rest[be + 1 :]
     while after and after[0] in ("being", "been", "properly", "all", "then", "also"):
         after = after[1:]
     verb = PARTICIPLES.get(after[0]) if after else None
+    where = after[1:] if after[:1] == ["up"] else after
+    if verb is None and where[:1] and where[0] in ("in", "into", "on", "onto") and places_in(where[:4]):
+        return ["put", *rest[:be], *where]
     if verb is None:
         return []
     tail = after[2:] if after[0] == "picked" and after[1:2] == ["up"] else after[1:]
@@ -522,7 +553,8 @@ def _verbless(words: list[str]) -> list[str] | None:
     if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(words):
         return None
     places = [p.start for p in places_in(words)]
-    way = next((at for at, word in enumerate(words) if word in ("into", "onto", "out")), None)
+    ways = ("into", "onto", "out", "to") if words[0] in ("one", "a", "an") else ("into", "onto", "out")
+    way = next((at for at, word in enumerate(words) if word in ways), None)
     if way is None or not any(way < place <= way + 3 for place in places) or way > 5:
         return None
     return [*(["take"] if words[way] == "out" else ["put"]), *(words[:way] or ["it"]), *words[way:]]
@@ -547,6 +579,8 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
     if at >= len(words):
         return None
     word, before = words[at], words[at - 1] if at else ""
+    if word in ("move", "carry") and words[at + 1 : at + 2] == ["on"] and words[at + 2 : at + 3] != ["the"]:
+        return None
     if word in GERUNDS:  # "start cutting" and "start the baking process" ask to cut, to bake; "after cutting" does not
         if not _opened(words, at, _STARTING):
             return None

@@ -49,7 +49,8 @@ _REPORTED = (
     r"was going to|were going to|i(?:'ll| will| can| may| might| could)(?! need\b)|let me know)\b"
 )
 _FOR_YOU = (
-    r"(?:\b(?:step|turn|left|remains|thing|task|move|action|job|part|plan)\b[^,:;]{0,20}?(?:\bis|'s|\bbe)|\bpossible|\btime|"
+    r"(?:\bit(?:'s|'d| is| makes| would| might| could| seems)\b(?![^,:;]*\b(?:ready|there|here|on|waiting)\b)[^,:;]*|"
+    r"\b(?:step|turn|left|remains|thing|task|move|action|job|part|plan)\b[^,:;]{0,20}?(?:\bis|'s|\bbe)|\bpossible|\btime|"
     rf"\b(?:like|love|prefer)|\bbe (?:\w+ )?{_GOOD}) for $"
 )
 
@@ -78,8 +79,20 @@ _PASSIVE_QUESTION = re.compile(
     rf"be (?:now )?(?P<verb>{_DONE})\b(?P<rest>.*)"
 )
 _PASSIVE = re.compile(rf"{_START}(?P<thing>{_THING}) {_MUST_BE} (?:now )?(?P<verb>{_DONE})\b(?P<rest>.*)")
+_IS_TO = re.compile(
+    r"\b(you|the \w+)(?: are|'re| is|'ve got| have got| ought|'d better| had better)(?: also| now| only)*"
+    rf"(?: supposed| meant| expected| required)?(?: to)? (?=(?:{_VERB})\b)(?<=to |er )"
+)
+_CLEFT = re.compile(
+    rf"^it(?:'s| is) (?P<thing>{_THING}) (?:that |which )?(?:i|we)(?: want| need|'d like| would like)(?: you)? to (?P<verb>{_VERB})\b(?P<rest>.*)"
+)
+_ASKED_FOR = re.compile(
+    r"[^,:;]*\bi(?:'m|'d| am| would| must)?(?: kindly)? (?:ask(?:ing)?|request(?:ing)?|like|suggest|recommend|propose|prefer|insist)"
+    rf"(?: that| for)? (?P<thing>{_THING}) (?:to )?be (?P<verb>{_DONE})\b(?P<rest>.*)"
+)
+_EMPHATIC = re.compile(rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)")
 _ALL_YOU_DO = re.compile(
-    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:have|need|got) to do|(?:i|we) (?:need|want|ask)"
+    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|ought) to|can|could|should|must|may|might) do|(?:i|we) (?:need|want|ask)"
     rf"(?: of you| from you)?|remains|is left|'s left|is needed)(?: for you)?(?: now| next| here)? is (?:for you )?(?:to )?(?={_VERB}\b)"
 )
 _IN_YOUR_PLACE = re.compile(rf"[^,:;]*\bif i were you,? i(?:'d| would) (?={_ADVERBS}(?:{_VERB})\b)|\bin your (?:place|position),? i(?:'d| would) ")
@@ -105,9 +118,9 @@ _GO_INTO = re.compile(
 _DO_SO = re.compile(
     r"\b(?:do (?:so|that|it|this|both)|take care of (?:that|it|this|them)|see to (?:that|it)|get (?:that|it|this) done|"
     r"handle (?:that|it|this)|make (?:that|it) happen|please do|you should|you do|go ahead)(?P<when>(?: now| first| next| then| too| "
-    r"yourself| immediately| right away| for me| please)*)$"
+    r"yourself| immediately| right away| for me| please)*)(?=$| and )"
 )
-_DO_THAT = re.compile(r"\b(?:do|take care|see|get|handle|make)\b")
+_WOULD_YOU = re.compile(r"(?:would|could|can|will) you(?: please| do (?:that|it|so))*")
 _TOLD = (
     re.compile(rf"(?:^|, |: |but |and |so )(?P<thing>{_THING}) {_MUST_BE} (?:now )?(?P<verb>{_DONE})\b(?P<rest>.*)"),
     re.compile(
@@ -123,6 +136,7 @@ _TOLD = (
         r"\b(?:somebody|someone|one of us|we|you)(?:'ll)? (?:still )?(?:has to|have to|needs? to|must|should|will have to) "
         rf"(?P<verb>{_VERB})\b(?P<rest>.*)"
     ),
+    re.compile(rf"\b(?:thing|step|task|job)(?: to do)?(?: now| next)? is (?:to )?(?P<verb>{_VERB})\b(?P<rest>.*)"),
     re.compile(rf"\b(?:whether|if|either) i (?:should )?(?P<verb>{_VERB})\b(?P<rest>.*?) or you\b"),
     re.compile(rf"\b(?:as soon as|once|when|after|until) you(?:'ve| have)? (?P<verb>{_DONE})\b(?P<rest>.*)"),
     re.compile(rf"\bi(?:'d)? (?:need|want|like|wanted) (?:to have )?(?P<thing>{_THING}) (?P<verb>{_DONE})\b(?P<rest>.*)"),
@@ -134,7 +148,10 @@ _END = re.compile(r"(?:,| so\b| before\b| because\b| since\b| until\b| when\b| o
 def as_imperative(sentence: str, *, question: bool) -> str:
     """Return a sentence, in lower case, with what it asks for as an imperative; others come back as they were."""
     sentence = re.sub(r", which [^,]*,", "", sentence)
+    if found := _CLEFT.search(sentence):
+        return "please " + _act(found)
     sentence = _wishes(_RELATIVE.sub(_without_relative, sentence))
+    sentence = re.sub(rf"\b(?:and|but|,) (?:it is |it's )?(?:on|for|up to) me to (?=(?:{_VERB})\b)", ", i will ", sentence)
     sentence = _YOU_ARE_DOING.sub(r"\1 please start ", sentence)
     sentence = _MIND.sub("please start ", sentence)
     if _NOT_ONLY.search(sentence):
@@ -143,7 +160,9 @@ def as_imperative(sentence: str, *, question: bool) -> str:
     sentence = _TASK.sub(lambda m: "please " if m["whose"] == "your" else f"{m['whose'].removesuffix(chr(39) + 's')} should ", sentence)
     if (best := _BEST_THAT.search(sentence)) and _asks(best[0]):
         sentence = _with_infinitives(f"{sentence[: best.start()]}please {sentence[best.end() :]}")
-    for frame in (_CONDITION, _PASSIVE_CONDITION):
+    sentence = _IS_TO.sub(r"\1 should ", _EMPHATIC.sub("please ", sentence))
+    sentence = re.sub(r"^(?:is|would) it (?:be )?possible to (?=\w)|\b(?:do not|don't|never) fail to\b", "please ", sentence)
+    for frame in (_CONDITION, _PASSIVE_CONDITION, _ASKED_FOR):
         if (found := frame.search(sentence)) and not re.search(_NEGATED, found[0].partition(" if ")[0]):
             return sentence[: found.start()] + "please " + _act(found)
     if question and (found := _PASSIVE_QUESTION.search(sentence)):
@@ -161,6 +180,8 @@ def as_imperative(sentence: str, *, question: bool) -> str:
 
 def with_its_antecedent(sentence: str, told: str | None) -> str:
     """Return a sentence with the act for which `do so` stands, if one was told before."""
+    if told is not None and _WOULD_YOU.fullmatch(sentence):
+        return f"please {told}"
     found = _DO_SO.search(sentence)
     if found is None:
         return sentence
@@ -170,7 +191,7 @@ def with_its_antecedent(sentence: str, told: str | None) -> str:
     before = re.sub(r"\bi(?:'d)? (?:think|guess|say|suggest|suppose|believe)\b", "", before)
     if act is None or re.search(_SUBORDINATE, before) or re.search(rf"{_NEGATED}|\bi\b|\bwe\b", before):
         return sentence
-    return f"{sentence[: found.start()]}please {act}{found['when']}"
+    return f"{sentence[: found.start()]}please {act}{found['when']}{sentence[found.end() :]}"
 
 
 def act_told_of(sentence: str) -> str | None:
@@ -204,7 +225,7 @@ def _wishes(sentence: str) -> str:
     at = 0
     while (found := re.compile(rf"\byou (?:both )?to (?={_ADVERBS}(?:{_VERB})\b)").search(sentence, at)) is not None:
         before = sentence[: found.start()]
-        start = max(before.rfind(mark) + len(mark) if mark in before else 0 for mark in (",", ":", ";", " so ", " and ", " but "))
+        start = max(before.rfind(mark) + len(mark) if mark in before else 0 for mark in (",", ":", ";", " so ", " and ", " but ", " because ", " since "))
         if _asks(before[start:]) and (not before.endswith("for ") or re.search(_FOR_YOU, before)):
             sentence = _with_infinitives(f"{before[:start]} please {sentence[found.end() :]}".strip())
         at = found.end()

@@ -246,7 +246,8 @@ class MessageReader:
         if cuts and is_whole and not undone and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
             self._made.add(("cut", self._named.object))
-        done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in _IS]
+        told = {*_IS, "i", "you", "we"}  # "once the slices are baked", "the slices that you baked"
+        done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in told]
         if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and not undone:
             self._named = SceneObject(made_by(done[-1], _made_from(done[-1], self._named.object)), None)
 
@@ -284,6 +285,8 @@ class MessageReader:
             origin = next((p.place for p in places if _before(words, p.start) in _FROM), None)
             for at, thing in enumerate(things):
                 picks = meaning in ("pickup", GET)
+                if meaning == name:
+                    continue
                 self._add(ObservedAct("pickup" if picks else meaning, thing, origin if picks else None), to, earlier.text, "speech")
                 things[at] = made_by(meaning, thing) if not picks else thing
         for thing in things:
@@ -294,7 +297,7 @@ class MessageReader:
         covered = {i for p in places for i in range(p.start, p.end)}
         covered |= {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}  # of "fill the dish"
         rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL and not w.isdigit()]
-        if pronoun or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
+        if pronoun or AFTER.keys() & set(words[:2]) or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
@@ -359,7 +362,7 @@ class MessageReader:
                 self._unnamed.add(text)
         unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
-            made = made_by(act.verb, act.object)
+            made = made_by(act.verb, act.object) if act.object != self.vocabulary.product else act.object
             if act.verb in MAKES:
                 self._made.add((act.verb, made))
             self._named = SceneObject(made, lineage)
