@@ -553,7 +553,8 @@ def _verbless(words: list[str]) -> list[str] | None:
     if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(words):
         return None
     places = [p.start for p in places_in(words)]
-    ways = ("into", "onto", "out", "to") if words[0] in ("one", "a", "an") else ("into", "onto", "out")
+    to_counter = words[0] in ("one", "a", "an") or words[-2:] == ["to", "counter"]
+    ways = ("into", "onto", "out", "to") if to_counter else ("into", "onto", "out")
     way = next((at for at, word in enumerate(words) if word in ways), None)
     if way is None or not any(way < place <= way + 3 for place in places) or way > 5:
         return None

@@ -92,16 +92,16 @@ _ASKED_FOR = re.compile(
 )
 _EMPHATIC = re.compile(rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)")
 _ALL_YOU_DO = re.compile(
-    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|ought) to|can|could|should|must|may|might) do|(?:i|we) (?:need|want|ask)"
-    rf"(?: of you| from you)?|remains|is left|'s left|is needed)(?: for you)?(?: now| next| here)? is (?:for you )?(?:to )?(?={_VERB}\b)"
+    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|ought) to|can|could|should|must|may|might) do|(?:i|we)(?:'d| would)? (?:need|want|ask|like|expect|wish)"
+    rf"(?: of you| from you| you to do)?|remains|is left|'s left|is needed)(?: for you)?(?: now| next| here)? is (?:for you )?(?:to )?(?={_VERB}\b|(?P<doing>(?:{_choice(GERUNDS)})\b))"
 )
 _IN_YOUR_PLACE = re.compile(rf"[^,:;]*\bif i were you,? i(?:'d| would) (?={_ADVERBS}(?:{_VERB})\b)|\bin your (?:place|position),? i(?:'d| would) ")
 _NOT_ONLY = re.compile(r"\b(?:you )?(?:don't|do not|not) (?:only|just|merely) (?:(?:have|need) to )?(?=\w+.*\bbut (?:also|then)\b)")
 _TROUBLE_FOR = re.compile(r"^(?:can|could|may|might) (?:i|we) (?:trouble|bother|ask|pester) you for ")
 _MIND = re.compile(r"[^,:;]*\byou (?:don't|do not|wouldn't|won't|would not) mind (?=\w+ing\b)")
 _GOOD_GERUND = re.compile(
-    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|is|sounds?) (?:be |like )?(?:an? |the |your |very |really |"
-    rf"most )*(?:\w+ )?(?:{_GOOD}|next|welcome|in order|up to you|your (?:job|task|part|turn))\b.*"
+    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?) (?:be |like )?(?:an? |the |your |very |really |"
+    rf"most )*(?:\w+ )?(?:{_GOOD}|next|first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|your (?:job|task|part|turn))\b.*"
 )
 _RELATIVE = re.compile(
     r"(?<! once)(?<! after)(?<! when)(?<! as)(?<! since)(?<! if)(?<! because)(?<! and)(?<! now that)(?<! so)(?<! until)"
@@ -156,9 +156,9 @@ def as_imperative(sentence: str, *, question: bool) -> str:
     sentence = _MIND.sub("please start ", sentence)
     if _NOT_ONLY.search(sentence):
         sentence = _with_infinitives(re.sub(r"\bbut (?:also|then)\b", "and", _NOT_ONLY.sub("please ", sentence)))
-    sentence = _ALL_YOU_DO.sub("please ", _IN_YOUR_PLACE.sub("please ", _TROUBLE_FOR.sub("please bring ", sentence)))
+    sentence = _ALL_YOU_DO.sub(lambda m: "please start " if m["doing"] else "please ", _IN_YOUR_PLACE.sub("please ", _TROUBLE_FOR.sub("please bring ", sentence)))
     sentence = _TASK.sub(lambda m: "please " if m["whose"] == "your" else f"{m['whose'].removesuffix(chr(39) + 's')} should ", sentence)
-    if (best := _BEST_THAT.search(sentence)) and _asks(best[0]):
+    if (best := _BEST_THAT.search(sentence)) and _asks(re.sub(r" (?:if|whether) you .*", "", best[0])):
         sentence = _with_infinitives(f"{sentence[: best.start()]}please {sentence[best.end() :]}")
     sentence = _IS_TO.sub(r"\1 should ", _EMPHATIC.sub("please ", sentence))
     sentence = re.sub(r"^(?:is|would) it (?:be )?possible to (?=\w)|\b(?:do not|don't|never) fail to\b", "please ", sentence)

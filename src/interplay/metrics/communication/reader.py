@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
+from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, TELL, Clause, Names, Verb, clauses, verbs_in
 from interplay.metrics.communication.other_languages import in_english
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
 from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
@@ -232,7 +232,8 @@ class MessageReader:
 
     def _spoken_of(self, words: list[str], mood: str) -> None:
         """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
-        self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), self._utensil)
+        started = next((AT.get(PHRASES.get((GERUNDS[w],), "")) for w in words if w in GERUNDS), None)  # "the baking process"
+        self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), started or self._utensil)
         product = self.vocabulary.product
         mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
         if mentions:
@@ -243,6 +244,7 @@ class MessageReader:
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
         undone = bool(_NOT_DONE & set(words[:1])) or mood == PROHIBIT or bool(_NEGATIONS & set(words))
+        undone = undone or (mood == TELL and bool({"about", "supposed", "going", "wanted"} & set(words)))
         if cuts and is_whole and not undone and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
             self._made.add(("cut", self._named.object))
@@ -462,6 +464,8 @@ def _meaning(verb: Verb, words: Sequence[str], places: Sequence[PlaceMention]) -
     if verb.meaning == GET:
         to_speaker = "me" in words or (COUNTER in goal) or words[-1:] == ["there"]
         return ("place_obj_on_counter", COUNTER) if to_speaker else ("pickup", next(iter([*origin, *goal]), None))
+    if verb.meaning in (PUT, BRING) and "serving_hatch" in goal:
+        return "deliver", None
     if verb.meaning in (PUT, BRING):
         return ("put_obj_in_utensil", utensil) if utensil else ("place_obj_on_counter", COUNTER)
     if verb.meaning == "deliver" and ("me" in words or COUNTER in goal):
