@@ -203,7 +203,7 @@ def _at(state: KitchenState, seat: int, macro: Macro, station: Station) -> Macro
 
 
 def _about_that(state: KitchenState, seat: int, macro: Macro, station: Station) -> MacroVerdict:
-    """Check that the food which an act names beside its place, as in `cook(egg)`, is the one that it would be done to."""
+    """Check that the food which an act names beside its place, as in `cook(egg)`, is the one at hand."""
     if macro.verb in ("cook", "bake", "cut", "stir", "fill_dish_with_food"):
         things, where = state.world.utensils[station.index].contents, f"the {station.name} holds"
     else:

@@ -23,14 +23,18 @@ ALIASES = {
     "serving_counter": "serving_hatch",
 }
 
-OTHER_VERBS = {"pick_up": "pickup", "put_obj_on_counter": "place_obj_on_counter", "place_on_counter": "place_obj_on_counter"}
+OTHER_VERBS = {
+    "pick_up": "pickup",
+    "put_obj_on_counter": "place_obj_on_counter",
+    "place_on_counter": "place_obj_on_counter",
+}
 
 
 class Macro(NamedTuple):
     """A planned act. `object` is a food's name (for a request, its words), `place` a station's, `number` a wait's.
 
-    Only pickup needs an object. Others may name the food that they are about, `cook(egg)`, and are then refused where it
-    is another one.
+    Only pickup needs an object. Others may name the food that they are about, `cook(egg)`, and are refused where it is
+    another one.
     """
 
     verb: str

@@ -52,11 +52,12 @@ _TELLING = {
 _MUST = {"have", "need", "must", "should", "had", "better", "could"}
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
 _NO_WISH = {
-    "not", "never", "no", "without", "don't", "didn't", "haven't", "isn't", "aren't", "won't", "can't", "cannot", "nothing",
-    "see", "saw", "know", "knew", "thought", "said", "told", "asked", "thanks", "thank", "wait", "waiting", "ready", "able", "noticed",
-    "have", "have", "had", "did", "was", "were", "been", "already", "want", "wants", "when", "once", "if", "after", "before", "while", "until",
-    "whether", "how", "why", "great", "good", "nice", "perfect", "allow", "allows", "let", "help", "helps", "seem", "seems", "understand",
-    "sooner", "hear", "glad", "sorry", "plan", "planned", "planning",
+    "not", "never", "no", "without", "don't", "didn't", "haven't", "isn't", "aren't", "won't", "can't", "cannot",
+    "nothing", "see", "saw", "know", "knew", "thought", "said", "told", "asked", "thanks", "thank", "wait", "waiting",
+    "ready", "able", "noticed", "have", "had", "did", "was", "were", "been", "already", "want", "wants", "when", "once",
+    "if", "after", "before", "while", "until", "whether", "how", "why", "great", "good", "nice", "perfect", "allow",
+    "allows", "let", "help", "helps", "seem", "seems", "understand", "sooner", "hear", "glad", "sorry", "plan",
+    "planned", "planning",
 }  # fmt: skip
 _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
@@ -78,7 +79,9 @@ _FIRST_PERSON = {
 }  # fmt: skip
 _SECOND_PERSON = {"you", "you'll", "you're", "you've", "you'd"}
 _PARTNER_WORDS = {"partner", "teammate"}
-_FINITE = {"is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's"}
+_FINITE = {
+    "goes", "is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's",
+}  # fmt: skip
 _NOUN_TOO = {"plate", "hand", "mix", "supply", "dish"}  # a verb only where a verb must stand
 _VERB_FOLLOWS = {
     "to", "and", "then", "please", "you", "can", "should", "will", "also", "now", "just", "must", "could", "me", "us",
@@ -86,7 +89,8 @@ _VERB_FOLLOWS = {
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(
-    r"(?:(?:to )?(?:let (?:me|us) know|(?:inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us))\b"
+    r"(?:(?:to )?(?:let (?:me|us) know|"
+    r"(?:inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us))\b"
     r"(?! (?:a|an|the|some)\b)"
     r"|confirm|clarify|explain|advise|verify|check|ignore|disregard|forget|focus|share"
     r"|(?:provide|give|send|share)(?: me| us)?(?: \w+){0,4} (?:recipe|instructions?|guidance|steps?|updates?|details?"
@@ -97,8 +101,10 @@ _INFORMS = re.compile(
 )
 _PROHIBITS = re.compile(
     r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
-    r"neither|by no means|under no circumstances|on no account|at no point|can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
-    r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer)|"
+    r"neither|by no means|under no circumstances|on no account|at no point|can't|cannot|won't|needn't|refrain|"
+    r"hold off|put off|postpone|skip|cease|quit|instead of|rather than|without|no longer|"
+    r"(?:try|be careful|take care) not|"
+    r"(?:should|must|can|may) (?:never|avoid|stop|skip|no longer|put off|postpone)|"
     r"(?:it is|it's|there is|there's) (?:not|no longer|no|unnecessary|pointless|forbidden)(?= (?:\w+ )?to)|"
     r"unnecessary to|i(?:'d| would) rather (?:you|not))\b"
 )
@@ -193,7 +199,9 @@ def _sentences(text: str) -> list[_Sentence]:
         text,
         flags=re.I | re.M,
     )
-    text = re.sub(r"([^.!?;\n\x01]*)\((you|me|i|we)\)", lambda m: f"{_WHO[m[2].lower()]} {m[1].strip()}", text, flags=re.I)
+    text = re.sub(
+        r"([^.!?;\n\x01]*)\((you|me|i|we)\)", lambda m: f"{_WHO[m[2].lower()]} {m[1].strip()}", text, flags=re.I
+    )
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -269,8 +277,13 @@ def _of_sentence(
 
 
 def _is_addition(words: Sequence[str]) -> bool:
-    """Whether a sentence only adds a thing to what was asked for: `And the egg.`"""
-    return len(words) <= 6 and words[:1] in (["and"], ["also"], ["plus"]) and not verbs_in(words) and not _FINITE & set(words)
+    """Whether a sentence only adds a thing to what was asked for, as `And the egg` does."""
+    return (
+        len(words) <= 6
+        and words[:1] in (["and"], ["also"], ["plus"])
+        and not verbs_in(words)
+        and not _FINITE & set(words)
+    )
 
 
 def _asks_for_facts(words: Sequence[str]) -> bool:
@@ -292,7 +305,7 @@ def _asks_for_facts(words: Sequence[str]) -> bool:
 
 
 def _asks_whether(words: Sequence[str]) -> bool:
-    """Whether a clause asks for words about acts, `confirm that you will cut it`: acts joined to it are not asked for."""
+    """Whether a clause asks for words about acts, `confirm that you will cut it`, and not for the acts."""
     said = [at for at, word in enumerate(words) if word in ("confirm", "verify", "check", "tell", "clarify", "know")]
     after = set(words[said[0] + 1 :]) if said else set()
     return bool({"that", "whether", "if", "which", "what"} & after) and bool((_FIRST_PERSON | _SECOND_PERSON) & after)
@@ -332,7 +345,12 @@ def _is_sticky(words: Sequence[str]) -> bool:
     """Whether verbs joined to a subordinate clause belong to it: to a purpose, and to what the speaker does."""
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
     others_act = rest[0] in ("who", "which") and bool({"will", "can", "should", "would"} & set(rest))
-    return others_act or rest[0] in ("so", "for", "instead", "rather", "without") or bool(_FIRST_PERSON & set(rest)) or "me" in rest
+    return (
+        others_act
+        or rest[0] in ("so", "for", "instead", "rather", "without")
+        or bool(_FIRST_PERSON & set(rest))
+        or "me" in rest
+    )
 
 
 def _is_bare(words: Sequence[str]) -> bool:
@@ -377,7 +395,9 @@ def _mood(
         if polite or mood == ASK:
             return ASK, somebody, gerund
         return (mood or COMMIT), to, rest
-    on_its_own = words[0] not in ("and", "or") and (mood in ("", ASK) or (mood == TELL and comma and rest[0] not in ("into", "onto", "out")))
+    on_its_own = words[0] not in ("and", "or") and (
+        mood in ("", ASK) or (mood == TELL and comma and rest[0] not in ("into", "onto", "out"))
+    )
     if on_its_own and (verbless := _verbless(rest)) is not None:
         return ASK, somebody, verbless
     passive = _passive(rest)
@@ -402,10 +422,15 @@ def _mood(
 
 
 def _act_of_yours(words: list[str]) -> list[str] | None:
-    """What a clause of no known form says that the partner does: a verb after `you`, nobody else's, not done, not denied."""
+    """What a clause of no known form has the partner do: a verb after `you`, if it is neither done nor denied."""
     you = next((at for at, word in enumerate(words) if word in _SECOND_PERSON | {"your", "yours"}), None)
     verb = next((v for v in verbs_in(words) if you is not None and v.start > you), None)
-    if you is None or verb is None or _NO_WISH & set(words[: verb.start]) or _FIRST_PERSON & set(words[you : verb.start]):
+    if (
+        you is None
+        or verb is None
+        or _NO_WISH & set(words[: verb.start])
+        or _FIRST_PERSON & set(words[you : verb.start])
+    ):
         return None
     return words[verb.start :]
 
@@ -550,7 +575,9 @@ def _passive(words: list[str]) -> list[str] | None:
 
 def _verbless(words: list[str]) -> list[str] | None:
     """`The slices into the oven` as `put the slices into the oven`, `out of the oven` as `take out of the oven`."""
-    if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(words):
+    if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(
+        words
+    ):
         return None
     places = [p.start for p in places_in(words)]
     to_counter = words[0] in ("one", "a", "an") or words[-2:] == ["to", "counter"]
@@ -612,7 +639,9 @@ def _unknown_verb(words: Sequence[str], at: int) -> Verb | None:
     """A verb that the list does not have, where only putting can be meant: `shove it into the oven`."""
     before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
     begins = not at or before in ("and", "then", "please", "to")
-    known = words[at] in _FILLERS | _STARTERS | DETERMINERS | PRONOUNS | FORMS.keys() | GERUNDS.keys() | PARTICIPLES.keys()
+    known = (
+        words[at] in _FILLERS | _STARTERS | DETERMINERS | PRONOUNS | FORMS.keys() | GERUNDS.keys() | PARTICIPLES.keys()
+    )
     if not begins or known or not after or after[0] not in DETERMINERS | {"it", "them"}:
         return None
     way = next((i for i in range(at + 2, min(at + 8, len(words))) if words[i] in ("into", "onto")), None)

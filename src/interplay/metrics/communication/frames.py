@@ -38,11 +38,19 @@ _GOOD = (
     r"(?:great|good|nice|helpful|best|better|ideal|perfect|lovely|wonderful|awesome|grateful|thankful|glad|happy|fine|"
     r"obliged|appreciated?|helps?|love|wonder(?:ing|ful)?|useful|easier|faster|quicker|handy|kind|brilliant|fantastic)"
 )
-_NO_NOUN = r"(?!(?:i|you|we|so|if|once|when|that|which|who|could|can|should|would|will|may|must|please|not|but|to|is|are|was|be)\b)"
+_NO_NOUN = (
+    r"(?!(?:i|you|we|so|if|once|when|that|which|who|could|can|should|would|will|may|must|please|not|but|"
+    r"to|is|are|was|be)\b)"
+)
 _THING = rf"(?:both )?(?:(?:the|an?|one|some|this|those|these|your|our) )?{_NO_NOUN}[\w~]+(?: {_NO_NOUN}[\w~]+){{0,6}}?"
-_MUST_BE = r"(?:should|must|can|could|may|(?:still |now |also )?(?:needs?|has|have|ought|is|are) to) (?:now |also |then |first |please )*be"
+_MUST_BE = (
+    r"(?:should|must|can|could|may|(?:still |now |also )?(?:needs?|has|have|ought|is|are) to) (?:now |"
+    r"also |then |first |please )*be"
+)
 _SUBORDINATE = r"(?:^| )(?:if|when|once|after|because|while|since|until|unless|before|whether|as soon as|in case)\b"
-_NEGATED = r"\b(?:not|never|no|nobody|without|\w+n't|rather than|instead of|forbid|unnecessary|pointless|stop|wait(?:ing)?)\b"
+_NEGATED = (
+    r"\b(?:not|never|no|nobody|without|\w+n't|rather than|instead of|forbid|unnecessary|pointless|stop|wait(?:ing)?)\b"
+)
 _REPORTED = (
     r"\b(?:asked|told|wanted|instructed|requested|said|meant|got|reminded|ordered|see|seen|saw|thanks?|"
     r"allow\w*|enabl\w*|permit\w*|lets?|ready|able|"
@@ -50,12 +58,14 @@ _REPORTED = (
 )
 _FOR_YOU = (
     r"(?:\bit(?:'s|'d| is| makes| would| might| could| seems)\b(?![^,:;]*\b(?:ready|there|here|on|waiting)\b)[^,:;]*|"
-    r"\b(?:step|turn|left|remains|thing|task|move|action|job|part|plan)\b[^,:;]{0,20}?(?:\bis|'s|\bbe)|\bpossible|\btime|"
+    r"\b(?:step|turn|left|remains|thing|task|move|action|job|part|plan)\b[^,:;]{0,20}?(?:\bis|'s|\bbe)|"
+    r"\bpossible|\btime|"
     rf"\b(?:like|love|prefer)|\bbe (?:\w+ )?{_GOOD}) for $"
 )
 
 _CONDITION = re.compile(
-    rf"[^,:;]*\b(?:would|'d|will|is|be|i'm|am|could|it)\b[^,:;]*\b{_GOOD}\b[^,:;]*?\bif you (?:could |can |would |will |were to )?"
+    rf"[^,:;]*\b(?:would|'d|will|is|be|i'm|am|could|it)\b[^,:;]*\b{_GOOD}\b[^,:;]*?\bif you (?:could |can |"
+    rf"would |will |were to )?"
     rf"{_ADVERBS}(?P<verb>{_VERB}|{_DONE})\b(?P<rest>.*)"
 )
 _PASSIVE_CONDITION = re.compile(
@@ -63,14 +73,18 @@ _PASSIVE_CONDITION = re.compile(
     rf"(?P<verb>{_DONE})\b(?P<rest>.*)"
 )
 _BEST_THAT = re.compile(
-    r"[^,:;]*\b(?:suggestion|suggest|recommend|propose|proposal|important|essential|crucial|vital|best|better|advice|advise|"
-    r"idea|insist|necessary|imperative|critical|prefer|wish|plan|request|required|hope|hoping|hoped|chance|think|wonder|"
+    r"[^,:;]*\b(?:suggestion|suggest|recommend|propose|proposal|important|essential|crucial|vital|best|better|"
+    r"advice|advise|"
+    r"idea|insist|necessary|imperative|critical|prefer|wish|plan|request|required|hope|hoping|hoped|chance|think|"
+    r"wonder|"
     rf"wondering|sure|count on it|appreciate it|believe|reckon)\b(?: is| was| would be| it)?:?(?: that| if| whether)? "
     rf"you (?:should |could |can |would |will |might |may |'d )?(?:be able to )?{_ADVERBS}(?={_VERB}\b)"
 )
 _TASK = re.compile(
-    r"\b(?:it(?:'s| is|'ll be| will be) )?(?P<whose>your|the \w+'s|\w+'s) (?:\w+ )?(?:task|job|role|part|turn|responsibility|duty|"
-    r"step|action|move|assignment|work|goal)s?(?: now| next| here)?(?: is| are| will be| would be| should be)?:? (?:for you )?to "
+    r"\b(?:it(?:'s| is|'ll be| will be) )?(?P<whose>your|the \w+'s|\w+'s) (?:\w+ )?(?:task|job|role|part|turn|"
+    r"responsibility|duty|"
+    r"step|action|move|assignment|work|goal)s?(?: now| next| here)?(?: is| are| will be| would be|"
+    r" should be)?:? (?:for you )?to "
     rf"(?={_ADVERBS}(?:{_VERB})\b)"
 )
 _START = r"(?:^|(?<=[,:;] ))(?:(?:so|and|then|now|next|also),? )*"
@@ -84,24 +98,37 @@ _IS_TO = re.compile(
     rf"(?: supposed| meant| expected| required)?(?: to)? (?=(?:{_VERB})\b)(?<=to |er )"
 )
 _CLEFT = re.compile(
-    rf"^it(?:'s| is) (?P<thing>{_THING}) (?:that |which )?(?:i|we)(?: want| need|'d like| would like)(?: you)? to (?P<verb>{_VERB})\b(?P<rest>.*)"
+    rf"^it(?:'s| is) (?P<thing>{_THING}) (?:that |which )?(?:i|we)(?: want| need|'d like| would like)"
+    rf"(?: you)? to (?P<verb>{_VERB})\b(?P<rest>.*)"
 )
 _ASKED_FOR = re.compile(
-    r"[^,:;]*\bi(?:'m|'d| am| would| must)?(?: kindly)? (?:ask(?:ing)?|request(?:ing)?|like|suggest|recommend|propose|prefer|insist)"
+    r"[^,:;]*\bi(?:'m|'d| am| would| must)?(?: kindly)? (?:ask(?:ing)?|request(?:ing)?|like|suggest|recommend|"
+    r"propose|prefer|insist)"
     rf"(?: that| for)? (?P<thing>{_THING}) (?:to )?be (?P<verb>{_DONE})\b(?P<rest>.*)"
 )
-_EMPHATIC = re.compile(rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)")
-_ALL_YOU_DO = re.compile(
-    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|ought) to|can|could|should|must|may|might) do|(?:i|we)(?:'d| would)? (?:need|want|ask|like|expect|wish)"
-    rf"(?: of you| from you| you to do)?|remains|is left|'s left|is needed)(?: for you)?(?: now| next| here)? is (?:for you )?(?:to )?(?={_VERB}\b|(?P<doing>(?:{_choice(GERUNDS)})\b))"
+_EMPHATIC = re.compile(
+    rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)"
 )
-_IN_YOUR_PLACE = re.compile(rf"[^,:;]*\bif i were you,? i(?:'d| would) (?={_ADVERBS}(?:{_VERB})\b)|\bin your (?:place|position),? i(?:'d| would) ")
-_NOT_ONLY = re.compile(r"\b(?:you )?(?:don't|do not|not) (?:only|just|merely) (?:(?:have|need) to )?(?=\w+.*\bbut (?:also|then)\b)")
+_ALL_YOU_DO = re.compile(
+    r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|"
+    r"ought) to|can|could|should|must|may|might) do|(?:i|we)(?:'d| would)? (?:need|want|ask|like|expect|wish)"
+    rf"(?: of you| from you| you to do)?|remains|is left|'s left|is needed)(?: for you)?(?: now| next|"
+    rf" here)? is (?:for you )?(?:to )?(?={_VERB}\b|(?P<doing>(?:{_choice(GERUNDS)})\b))"
+)
+_IN_YOUR_PLACE = re.compile(
+    rf"[^,:;]*\bif i were you,? i(?:'d| would) (?={_ADVERBS}(?:{_VERB})\b)|\bin your (?:place|position),? i(?:'d|"
+    rf" would) "
+)
+_NOT_ONLY = re.compile(
+    r"\b(?:you )?(?:don't|do not|not) (?:only|just|merely) (?:(?:have|need) to )?(?=\w+.*\bbut (?:also|then)\b)"
+)
 _TROUBLE_FOR = re.compile(r"^(?:can|could|may|might) (?:i|we) (?:trouble|bother|ask|pester) you for ")
 _MIND = re.compile(r"[^,:;]*\byou (?:don't|do not|wouldn't|won't|would not) mind (?=\w+ing\b)")
 _GOOD_GERUND = re.compile(
-    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?) (?:be |like )?(?:an? |the |your |very |really |"
-    rf"most )*(?:\w+ )?(?:{_GOOD}|next|first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|your (?:job|task|part|turn))\b.*"
+    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?)"
+    rf" (?:be |like )?(?:an? |the |your |very |really |"
+    rf"most )*(?:\w+ )?(?:{_GOOD}|next|first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|"
+    rf"your (?:job|task|part|turn))\b.*"
 )
 _RELATIVE = re.compile(
     r"(?<! once)(?<! after)(?<! when)(?<! as)(?<! since)(?<! if)(?<! because)(?<! and)(?<! now that)(?<! so)(?<! until)"
@@ -109,15 +136,19 @@ _RELATIVE = re.compile(
     rf"(?:just |already |also )?(?:{_DONE}|put)\b[^,:;]*?"
     r"(?= (?:into|onto) (?:the )?(?:pot|oven|blender|board|chopping|cutting|counter))"
 )
-_YOU_ARE_DOING = re.compile(r"(\bi(?:'m| am) \w+ing\b[^.]*?[,;]|^|: )(?: and| but)? you(?:'re| are) (?:now )?(?=(?:getting|fetching)\b)")
+_YOU_ARE_DOING = re.compile(
+    r"(\bi(?:'m| am) \w+ing\b[^.]*?[,;]|^|: )(?: and| but)? you(?:'re| are) (?:now )?(?=(?:getting|fetching)\b)"
+)
 _GO_INTO = re.compile(
-    rf"{_START}(?P<thing>{_THING}) (?P<modal>can|could|should|may|must|needs? to|has to|have to|ought to) (?:now |then |also )?go "
+    rf"{_START}(?P<thing>{_THING}) (?P<modal>can|could|should|may|must|needs? to|has to|have to|ought to)"
+    rf" (?:now |then |also )?go "
     r"(?P<where>(?:straight |right |back )?(?:in|into|on|onto|to) .*)"
 )
 
 _DO_SO = re.compile(
     r"\b(?:do (?:so|that|it|this|both)|take care of (?:that|it|this|them)|see to (?:that|it)|get (?:that|it|this) done|"
-    r"handle (?:that|it|this)|make (?:that|it) happen|please do|you should|you do|go ahead)(?P<when>(?: now| first| next| then| too| "
+    r"handle (?:that|it|this)|make (?:that|it) happen|please do|you should|you do|go ahead)(?P<when>(?: now|"
+    r" first| next| then| too| "
     r"yourself| immediately| right away| for me| please)*)(?=$| and )"
 )
 _WOULD_YOU = re.compile(r"(?:would|could|can|will) you(?: please| do (?:that|it|so))*")
@@ -131,18 +162,27 @@ _TOLD = (
         r"\byou(?: still)? (?:haven't|have not|didn't|did not|have yet to|have still to)(?: yet)? "
         rf"(?P<verb>{_DONE}|{_VERB})\b(?P<rest>.*)"
     ),
-    re.compile(rf"^(?:have|did|has|had) (?:you|the \w+|anybody|somebody) (?:already |yet )?(?P<verb>{_DONE}|{_VERB})\b(?P<rest>.*)"),
     re.compile(
-        r"\b(?:somebody|someone|one of us|we|you)(?:'ll)? (?:still )?(?:has to|have to|needs? to|must|should|will have to) "
+        rf"^(?:have|did|has|had) (?:you|the \w+|anybody|somebody) (?:already |yet )?(?P<verb>{_DONE}|{_VERB})"
+        rf"\b(?P<rest>.*)"
+    ),
+    re.compile(
+        r"\b(?:somebody|someone|anybody|one of us|either of us|we|you)(?:'ll)? (?:still )?(?:has to|have to|"
+        r"needs? to|must|should|can|could|"
+        r"will have to) "
         rf"(?P<verb>{_VERB})\b(?P<rest>.*)"
     ),
     re.compile(rf"\b(?:thing|step|task|job)(?: to do)?(?: now| next)? is (?:to )?(?P<verb>{_VERB})\b(?P<rest>.*)"),
     re.compile(rf"\b(?:whether|if|either) i (?:should )?(?P<verb>{_VERB})\b(?P<rest>.*?) or you\b"),
     re.compile(rf"\b(?:as soon as|once|when|after|until) you(?:'ve| have)? (?P<verb>{_DONE})\b(?P<rest>.*)"),
-    re.compile(rf"\bi(?:'d)? (?:need|want|like|wanted) (?:to have )?(?P<thing>{_THING}) (?P<verb>{_DONE})\b(?P<rest>.*)"),
+    re.compile(
+        rf"\bi(?:'d)? (?:need|want|like|wanted) (?:to have )?(?P<thing>{_THING}) (?P<verb>{_DONE})\b(?P<rest>.*)"
+    ),
     re.compile(rf"\bto have (?P<thing>{_THING})(?P<verb>)(?P<rest> on the counter)\b"),
 )
-_END = re.compile(r"(?:,| so\b| before\b| because\b| since\b| until\b| when\b| once\b| yet\b| already\b| by the time\b| but\b).*")
+_END = re.compile(
+    r"(?:,| so\b| before\b| because\b| since\b| until\b| when\b| once\b| yet\b| already\b| by the time\b| but\b).*"
+)
 
 
 def as_imperative(sentence: str, *, question: bool) -> str:
@@ -151,17 +191,26 @@ def as_imperative(sentence: str, *, question: bool) -> str:
     if found := _CLEFT.search(sentence):
         return "please " + _act(found)
     sentence = _wishes(_RELATIVE.sub(_without_relative, sentence))
-    sentence = re.sub(rf"\b(?:and|but|,) (?:it is |it's )?(?:on|for|up to) me to (?=(?:{_VERB})\b)", ", i will ", sentence)
+    sentence = re.sub(
+        rf"\b(?:and|but|,) (?:it is |it's )?(?:on|for|up to) me to (?=(?:{_VERB})\b)", ", i will ", sentence
+    )
     sentence = _YOU_ARE_DOING.sub(r"\1 please start ", sentence)
     sentence = _MIND.sub("please start ", sentence)
     if _NOT_ONLY.search(sentence):
         sentence = _with_infinitives(re.sub(r"\bbut (?:also|then)\b", "and", _NOT_ONLY.sub("please ", sentence)))
-    sentence = _ALL_YOU_DO.sub(lambda m: "please start " if m["doing"] else "please ", _IN_YOUR_PLACE.sub("please ", _TROUBLE_FOR.sub("please bring ", sentence)))
-    sentence = _TASK.sub(lambda m: "please " if m["whose"] == "your" else f"{m['whose'].removesuffix(chr(39) + 's')} should ", sentence)
+    sentence = _ALL_YOU_DO.sub(
+        lambda m: "please start " if m["doing"] else "please ",
+        _IN_YOUR_PLACE.sub("please ", _TROUBLE_FOR.sub("please bring ", sentence)),
+    )
+    sentence = _TASK.sub(
+        lambda m: "please " if m["whose"] == "your" else f"{m['whose'].removesuffix(chr(39) + 's')} should ", sentence
+    )
     if (best := _BEST_THAT.search(sentence)) and _asks(re.sub(r" (?:if|whether) you .*", "", best[0])):
         sentence = _with_infinitives(f"{sentence[: best.start()]}please {sentence[best.end() :]}")
     sentence = _IS_TO.sub(r"\1 should ", _EMPHATIC.sub("please ", sentence))
-    sentence = re.sub(r"^(?:is|would) it (?:be )?possible to (?=\w)|\b(?:do not|don't|never) fail to\b", "please ", sentence)
+    sentence = re.sub(
+        r"^(?:is|would) it (?:be )?possible to (?=\w)|\b(?:do not|don't|never) fail to\b", "please ", sentence
+    )
     for frame in (_CONDITION, _PASSIVE_CONDITION, _ASKED_FOR):
         if (found := frame.search(sentence)) and not re.search(_NEGATED, found[0].partition(" if ")[0]):
             return sentence[: found.start()] + "please " + _act(found)
@@ -225,7 +274,10 @@ def _wishes(sentence: str) -> str:
     at = 0
     while (found := re.compile(rf"\byou (?:both )?to (?={_ADVERBS}(?:{_VERB})\b)").search(sentence, at)) is not None:
         before = sentence[: found.start()]
-        start = max(before.rfind(mark) + len(mark) if mark in before else 0 for mark in (",", ":", ";", " so ", " and ", " but ", " because ", " since "))
+        start = max(
+            before.rfind(mark) + len(mark) if mark in before else 0
+            for mark in (",", ":", ";", " so ", " and ", " but ", " because ", " since ")
+        )
         if _asks(before[start:]) and (not before.endswith("for ") or re.search(_FOR_YOU, before)):
             sentence = _with_infinitives(f"{before[:start]} please {sentence[found.end() :]}".strip())
         at = found.end()

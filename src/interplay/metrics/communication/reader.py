@@ -232,7 +232,9 @@ class MessageReader:
 
     def _spoken_of(self, words: list[str], mood: str) -> None:
         """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
-        started = next((AT.get(PHRASES.get((GERUNDS[w],), "")) for w in words if w in GERUNDS), None)  # "the baking process"
+        started = next(
+            (AT.get(PHRASES.get((GERUNDS[w],), "")) for w in words if w in GERUNDS), None
+        )  # "the baking process"
         self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), started or self._utensil)
         product = self.vocabulary.product
         mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
@@ -289,7 +291,12 @@ class MessageReader:
                 picks = meaning in ("pickup", GET)
                 if meaning == name:
                     continue
-                self._add(ObservedAct("pickup" if picks else meaning, thing, origin if picks else None), to, earlier.text, "speech")
+                self._add(
+                    ObservedAct("pickup" if picks else meaning, thing, origin if picks else None),
+                    to,
+                    earlier.text,
+                    "speech",
+                )
                 things[at] = made_by(meaning, thing) if not picks else thing
         for thing in things:
             self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
@@ -299,7 +306,11 @@ class MessageReader:
         covered = {i for p in places for i in range(p.start, p.end)}
         covered |= {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}  # of "fill the dish"
         rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL and not w.isdigit()]
-        if pronoun or AFTER.keys() & set(words[:2]) or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
+        if (
+            pronoun
+            or AFTER.keys() & set(words[:2])
+            or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT)))
+        ):
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
@@ -409,7 +420,21 @@ _NOT_DONE = {
     "before",
     "until",
 }  # begin clauses whose acts leave things as they are
-_NEGATIONS = {"whether", "asked", "neither", "nor", "not", "never", "don't", "didn't", "isn't", "aren't", "haven't", "no", "without"}
+_NEGATIONS = {
+    "whether",
+    "asked",
+    "neither",
+    "nor",
+    "not",
+    "never",
+    "don't",
+    "didn't",
+    "isn't",
+    "aren't",
+    "haven't",
+    "no",
+    "without",
+}
 _INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
 WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does
 
