@@ -44,7 +44,8 @@ from interplay.metrics.communication.words import parse_act
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
 LANGUAGES = ("languages", "languages2", "languages3", "languages4")
-HALVES = ("fitting", "testing", "blind", "blind2", "held_out", "tricky", "tricky2", "tricky3", "tricky4", *LANGUAGES)
+TRICKY_SETS = ("tricky", *(f"tricky{number}" for number in range(2, 15)))
+HALVES = ("fitting", "testing", "blind", "blind2", "held_out", *TRICKY_SETS, *LANGUAGES)
 TRICKY = LABELS.with_name("tricky_messages.txt")
 TABLE = Path(reader_error.__file__).with_suffix(".json")
 

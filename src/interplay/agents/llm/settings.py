@@ -11,7 +11,7 @@ from interplay.errors import InterplayError, UnknownName
 
 MEMORIES = ("none", "recent", "full")
 DIALOGUES = ("cap", "one_way", "silent")
-ACTIONS = ("all", "none")
+ACTIONS = ("all", "none", "choose")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class LLMSettings:
     turn_cap: int = 6  # messages in one dialogue
     temperature: float = 0.0
     max_tokens: int = 1024  # of one answer; one that is cut off counts as a format error
-    actions: str = "all"  # of those possible now, which a prompt lists: all, none (kitchen)
+    actions: str = "all"  # of those possible now, which a prompt lists: all, none; choose: one of the list (kitchen)
     prompts: str = "3"  # version of the kitchen's prompts, or published: the structure of the paper's
     reasoning_tokens: int = 0  # room for thinking, on top of max_tokens; for Anthropic's API the budget of thinking
     reasoning_effort: str = ""  # for endpoints that know it: low, medium, high
@@ -37,6 +37,8 @@ class LLMSettings:
                 raise UnknownName(name, str(getattr(self, name)), list(known))
         if self.prompts not in versions("kitchen"):
             raise UnknownName("version of the kitchen prompts", self.prompts, versions("kitchen"))
+        if self.actions == "choose" and self.prompts != "3":
+            raise InterplayError(f"actions choose: prompts {self.prompts} do not ask for it; take prompts 3")
         if self.turn_cap < 1:
             raise InterplayError(f"turn_cap: {self.turn_cap}; a dialogue has at least one message")
         if not 0 <= self.temperature <= 2:

@@ -31,8 +31,8 @@ class Models:
     """Answers within the step up to the turn cap, messages without answers, or no talk."""
     turn_cap: int = 6
     """Messages in one dialogue."""
-    actions: Literal["all", "none"] = "all"
-    """Whether a prompt lists the actions that are possible now."""
+    actions: Literal["all", "none", "choose"] = "all"
+    """Whether a prompt lists the actions that are possible now; choose: an answer is one of them, for small models."""
     prompts: Literal["2", "3", "published"] = "3"
     """Version of the kitchen's prompts; published has the structure of the paper's: one action at a time."""
     temperature: float = 0.0

@@ -122,6 +122,8 @@ def targets(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> list
     if hands is not None:
         return hands
     verdicts = [(s, _at(state, seat, macro, s)) for s in near]
+    if macro.object and macro.verb != "pickup":
+        verdicts = [(s, _about_that(state, seat, macro, s) if verdict.ok else verdict) for s, verdict in verdicts]
     good = [s for s, verdict in verdicts if verdict.ok]
     if good:
         return good
@@ -198,6 +200,19 @@ def _at(state: KitchenState, seat: int, macro: Macro, station: Station) -> Macro
             False, "utensil_busy", f"the {station.name} {'is done' if utensil.done else 'works already'}"
         )
     return OK
+
+
+def _about_that(state: KitchenState, seat: int, macro: Macro, station: Station) -> MacroVerdict:
+    """Check that the food which an act names beside its place, as in `cook(egg)`, is the one at hand."""
+    if macro.verb in ("cook", "bake", "cut", "stir", "fill_dish_with_food"):
+        things, where = state.world.utensils[station.index].contents, f"the {station.name} holds"
+    else:
+        held = state.world.hands[seat]
+        things, where = [held] if held else [], "you hold"
+    if any(macro.object in (thing.name, *(parts(thing.food) if thing.food else ())) for thing in things):
+        return OK
+    inside = " and ".join(thing.text for thing in things) or "nothing"
+    return MacroVerdict(False, "wrong_object", f"{where} {inside}, not {macro.object}")
 
 
 def _pickup_at(state: KitchenState, name: str, station: Station) -> MacroVerdict:

@@ -23,9 +23,19 @@ ALIASES = {
     "serving_counter": "serving_hatch",
 }
 
+OTHER_VERBS = {
+    "pick_up": "pickup",
+    "put_obj_on_counter": "place_obj_on_counter",
+    "place_on_counter": "place_obj_on_counter",
+}
+
 
 class Macro(NamedTuple):
-    """A planned act. `object` is a food's name (for a request, its words), `place` a station's, `number` a wait's."""
+    """A planned act. `object` is a food's name (for a request, its words), `place` a station's, `number` a wait's.
+
+    Only pickup needs an object. Others may name the food that they are about, `cook(egg)`, and are refused where it is
+    another one.
+    """
 
     verb: str
     object: str | None = None
@@ -48,10 +58,10 @@ class ParseError(NamedTuple):
 
 def parse_macro(text: str) -> Macro | ParseError:
     """Parse a macro action such as `pickup(egg, ingredient_dispenser)`; a ParseError says what is wrong."""
-    match = re.fullmatch(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*[.;]?\s*", text, flags=re.DOTALL)
+    match = re.fullmatch(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*[.;:,]?\s*", text, flags=re.DOTALL)
     if not match:
         return ParseError("not_a_call", f"{text.strip()!r} is no action; write verb(argument, ...)", text)
-    verb, inside = match[1].lower(), match[2]
+    verb, inside = OTHER_VERBS.get(match[1].lower(), match[1].lower()), match[2]
     if verb not in VERBS:
         return ParseError("unknown_verb", f"there is no action {verb!r}; actions are {', '.join(VERBS)}", text)
     if verb == "request":
@@ -74,11 +84,18 @@ def _built(verb: str, arguments: list[str], text: str) -> Macro | ParseError:
         if len(arguments) not in (1, 2):
             return wrong("pickup(object, place)")
         return Macro(verb, food_name(arguments[0]), place_name(arguments[1]) if arguments[1:] else None)
-    if verb in ("put_obj_in_utensil", "fill_dish_with_food") and len(arguments) != 1:
+    food = food_name(arguments[0]) if arguments and _is_food(arguments[0]) else None
+    rest = arguments[1:] if food else arguments
+    if verb in ("put_obj_in_utensil", "fill_dish_with_food") and len(rest) != 1:
         return wrong(f"{verb}(utensil)")
-    if len(arguments) > 1:
+    if len(rest) > 1:
         return wrong(f"{verb}() or {verb}(place)")
-    return Macro(verb, place=place_name(arguments[0]) if arguments else None)
+    return Macro(verb, food, place_name(rest[0]) if rest else None)
+
+
+def _is_food(text: str) -> bool:
+    """Return whether an argument names something to eat rather than a place."""
+    return any(word in INGREDIENTS for word in re.findall(r"[a-z_]+", food_name(text)))
 
 
 def _split(inside: str) -> list[str]:

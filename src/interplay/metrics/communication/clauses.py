@@ -12,8 +12,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from interplay.metrics.communication.frames import act_told_of, as_imperative, with_its_antecedent
 from interplay.metrics.communication.idioms import in_known_words, with_its_verb
-from interplay.metrics.communication.words import DETERMINERS, FORMS, GERUNDS, PARTICIPLES, PHRASES, tokens_of
+from interplay.metrics.communication.words import (
+    DETERMINERS,
+    FORMS,
+    GERUNDS,
+    PARTICIPLES,
+    PHRASES,
+    PRONOUNS,
+    PUT,
+    places_in,
+    tokens_of,
+)
 
 ASK, COMMIT, NOBODY, TELL, PROHIBIT, DESCRIBE = "ask", "commit", "nobody", "tell", "prohibit", "describe"
 PROHIBIT_DOING = (
@@ -38,7 +49,16 @@ _TELLING = {
     "have", "'ve", "already", "just", "did", "were", "are", "had", "was", "didn't", "haven't", "'re", "seem", "see",
     "mentioned", "said", "placed", "picked", "put", "made", "finished", "forgot", "know", "asked", "wanted",
 }  # fmt: skip
+_MUST = {"have", "need", "must", "should", "had", "better", "could"}
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
+_NO_WISH = {
+    "not", "never", "no", "without", "don't", "didn't", "haven't", "isn't", "aren't", "won't", "can't", "cannot",
+    "nothing", "see", "saw", "know", "knew", "thought", "said", "told", "asked", "thanks", "thank", "wait", "waiting",
+    "ready", "able", "noticed", "have", "had", "did", "was", "were", "been", "already", "want", "wants", "when", "once",
+    "if", "after", "before", "while", "until", "whether", "how", "why", "great", "good", "nice", "perfect", "allow",
+    "allows", "let", "help", "helps", "seem", "seems", "understand", "sooner", "hear", "glad", "sorry", "plan",
+    "planned", "planning",
+}  # fmt: skip
 _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
@@ -59,7 +79,9 @@ _FIRST_PERSON = {
 }  # fmt: skip
 _SECOND_PERSON = {"you", "you'll", "you're", "you've", "you'd"}
 _PARTNER_WORDS = {"partner", "teammate"}
-_FINITE = {"is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's"}
+_FINITE = {
+    "goes", "is", "are", "was", "were", "will", "has", "have", "should", "needs", "need", "isn't", "aren't", "it's",
+}  # fmt: skip
 _NOUN_TOO = {"plate", "hand", "mix", "supply", "dish"}  # a verb only where a verb must stand
 _VERB_FOLLOWS = {
     "to", "and", "then", "please", "you", "can", "should", "will", "also", "now", "just", "must", "could", "me", "us",
@@ -67,7 +89,8 @@ _VERB_FOLLOWS = {
 
 # Ways to ask that are not about an act of the kitchen.
 _INFORMS = re.compile(
-    r"(?:(?:to )?(?:let|inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us)\b"
+    r"(?:(?:to )?(?:let (?:me|us) know|"
+    r"(?:inform|tell|notify|guide|update|keep|remind|alert|advise|ask|show|give) (?:me|us))\b"
     r"(?! (?:a|an|the|some)\b)"
     r"|confirm|clarify|explain|advise|verify|check|ignore|disregard|forget|focus|share"
     r"|(?:provide|give|send|share)(?: me| us)?(?: \w+){0,4} (?:recipe|instructions?|guidance|steps?|updates?|details?"
@@ -78,8 +101,10 @@ _INFORMS = re.compile(
 )
 _PROHIBITS = re.compile(
     r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
-    r"can't|cannot|won't|needn't|refrain|hold off|skip|cease|quit|instead of|rather than|without|no longer|"
-    r"(?:try|be careful|take care) not|(?:should|must|can|may) (?:never|avoid|stop|skip|no longer)|"
+    r"neither|by no means|under no circumstances|on no account|at no point|can't|cannot|won't|needn't|refrain|"
+    r"hold off|put off|postpone|skip|cease|quit|instead of|rather than|without|no longer|"
+    r"(?:try|be careful|take care) not|"
+    r"(?:should|must|can|may) (?:never|avoid|stop|skip|no longer|put off|postpone)|"
     r"(?:it is|it's|there is|there's) (?:not|no longer|no|unnecessary|pointless|forbidden)(?= (?:\w+ )?to)|"
     r"unnecessary to|i(?:'d| would) rather (?:you|not))\b"
 )
@@ -92,6 +117,7 @@ _BREAKS = (
     "now that|"
     "for me to|for us to|for you to|instead of|rather than|without|please|which|or i|or should|or we|or you"
 )
+_WHO = {"you": "you should", "me": "I will", "i": "I will", "we": "we will"}  # "cut it (you), bake it (me)"
 _ITEM = "\x01"  # stands for the number of an item
 _BEFORE_ITEM = r"(?:(?<=\s)|^|(?<=[:,;]))"
 
@@ -148,9 +174,13 @@ def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     names = Names(tuple(role.replace(" ", "") for role in names.roles), names.speaker)
     partner = to if to is not None else names.partner
     parsed_clauses: list[Clause] = []
-    mood = ""
+    mood, told = "", None
     for sentence in _sentences(text):
+        plain = sentence.text.lower()
+        sentence = sentence._replace(text=with_its_antecedent(plain, told))
+        told = act_told_of(plain) or (told if sentence.text == plain else None)
         start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
+        start = ASK if mood == ASK and _is_addition(tokens_of(plain)) else start
         parsed, mood = _of_sentence(sentence, names, partner, start, first=not parsed_clauses)
         parsed_clauses += parsed
     return parsed_clauses
@@ -169,6 +199,9 @@ def _sentences(text: str) -> list[_Sentence]:
         text,
         flags=re.I | re.M,
     )
+    text = re.sub(
+        r"([^.!?;\n\x01]*)\((you|me|i|we)\)", lambda m: f"{_WHO[m[2].lower()]} {m[1].strip()}", text, flags=re.I
+    )
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -186,7 +219,7 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _pieces(sentence: str) -> list[_Piece]:
-    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", in_known_words(sentence))
+    marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", sentence)
     pieces: list[_Piece] = []
     comma = False
     for part in re.split(r"([,:|])", marked):
@@ -202,11 +235,12 @@ def _of_sentence(
     sentence: _Sentence, names: Names, partner: int | None, start: str, first: bool
 ) -> tuple[list[Clause], str]:
     """The clauses of a sentence, and the mood in which it ends."""
-    text = with_its_verb(sentence.text.lower())
+    text = as_imperative(with_its_verb(sentence.text), question=sentence.question)
+    text = in_known_words(text)
     parsed_clauses: list[Clause] = []
     recipe = start == DESCRIBE or _RECIPE.search(text) is not None
     mood, to = DESCRIBE if recipe else start, partner
-    if sentence.question and _asks_for_facts(tokens_of(text)):
+    if sentence.question and _asks_for_facts([w for w in tokens_of(text) if not names.is_name(w)]):
         return [Clause(tuple(tokens_of(text)), TELL, None, text)], TELL
     aside = ""  # the subordinate clause with which bare verbs go on: "leading" until a comma, "own" until a subject
     main = False
@@ -219,29 +253,37 @@ def _of_sentence(
             own = seat == names.speaker
             mood, to = COMMIT if own and not first else "", partner if own else seat
             continue
-        if words in (["mine"], ["me"]) or _is_label(words, "my"):  # "Your job: ...; mine: ..."
-            mood = COMMIT
-            continue
-        if _is_label(words, "your"):
-            mood = ""
+        whose = _whose_acts(words, names)
+        if whose is not None:  # "Your job: ...; mine: ...", "to do for the chef: ..."
+            mood = COMMIT if whose == names.speaker else ""
             continue
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             until_comma = not main or words[0] in ("without", "instead", "rather")
             aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
             continue
-        if aside and _is_bare(words) and (aside == "own" or not piece.comma):
+        if aside and _is_bare(words) and (aside == "own" or not piece.comma) and "me" not in words:
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             continue
-        aside, main = "", main or words != ["please"]
+        aside, main = "own" if _asks_whether(words) else "", main or words != ["please"]
         mood = DESCRIBE if recipe and mood == TELL else mood
         mood, to, rest = _mood(words, mood, to, names, partner, piece.comma)
         if mood == ASK and (cut := _relative(rest)) is not None:
-            aside = "own" if rest[cut] in _FIRST_PERSON else ""
+            aside = "own" if rest[cut] in _FIRST_PERSON else aside
             rest = rest[:cut]
         shown = PROHIBIT if mood == PROHIBIT_DOING else mood
         parsed_clauses.append(Clause(tuple(rest), shown, to if mood == ASK else None, piece.text))
     return parsed_clauses, DESCRIBE if recipe else mood
+
+
+def _is_addition(words: Sequence[str]) -> bool:
+    """Whether a sentence only adds a thing to what was asked for, as `And the egg` does."""
+    return (
+        len(words) <= 6
+        and words[:1] in (["and"], ["also"], ["plus"])
+        and not verbs_in(words)
+        and not _FINITE & set(words)
+    )
 
 
 def _asks_for_facts(words: Sequence[str]) -> bool:
@@ -258,13 +300,23 @@ def _asks_for_facts(words: Sequence[str]) -> bool:
         ["how", "about", "you"],
     )
     mild = mild or words[:2] in (["why", "not"], ["how", "about"], ["what", "about"])
-    return not mild and (words[0] in _INTERROGATIVES or about_us or asks_opinion)
+    chooses = starts_with_verb(words) and "or" in words  # "bake or boil it?"
+    return not mild and (words[0] in _INTERROGATIVES or about_us or asks_opinion or chooses)
+
+
+def _asks_whether(words: Sequence[str]) -> bool:
+    """Whether a clause asks for words about acts, `confirm that you will cut it`, and not for the acts."""
+    said = [at for at, word in enumerate(words) if word in ("confirm", "verify", "check", "tell", "clarify", "know")]
+    after = set(words[said[0] + 1 :]) if said else set()
+    return bool({"that", "whether", "if", "which", "what"} & after) and bool((_FIRST_PERSON | _SECOND_PERSON) & after)
 
 
 def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
     if rest[:2] == ["now", "that"]:
         return True
+    if rest[:1] == ["so"] and rest[1:2] and rest[1] in _SECOND_PERSON and _MUST & set(rest[2:5]):
+        return False  # "I cannot reach it, so you have to put it there"
     if rest[:1] == ["so"]:
         actors = {"that", "they", "the", "it", "everything", "he", "she", *_FIRST_PERSON, *_SECOND_PERSON}
         return len(rest) > 1 and (rest[1] in actors or names.is_name(rest[1]))
@@ -275,15 +327,30 @@ def _is_subordinate(words: Sequence[str], names: Names) -> bool:
     return bool(rest) and rest[0] in _SUBORDINATE
 
 
-def _is_label(words: Sequence[str], whose: str) -> bool:
-    """Whether a clause only says whose acts follow: `my steps: ...`."""
-    return len(words) <= 3 and words[0] == whose and words[-1] in _LABELS
+def _whose_acts(words: Sequence[str], names: Names) -> int | None:
+    """The seat whose acts follow, in a clause that says no more: `my steps: ...`, `tasks for the assistant: ...`."""
+    last = words[-1].removesuffix("'s")
+    if words in (["mine"], ["me"]) or (len(words) <= 3 and words[0] == "my" and words[-1] in _LABELS):
+        return names.speaker
+    if len(words) <= 3 and words[0] == "your" and words[-1] in _LABELS:
+        return names.partner
+    if 1 < len(words) <= 6 and words[-2] in ("for", "the", "of") and (_LABELS | {"do"}) & set(words):
+        return {"me": names.speaker, "you": names.partner}.get(last, names.seat(last))
+    if len(words) <= 3 and words[-1] in _LABELS and words[-2:-1]:  # "the chef's steps: ..."
+        return names.seat(words[-2].removesuffix("'s"))
+    return None
 
 
 def _is_sticky(words: Sequence[str]) -> bool:
     """Whether verbs joined to a subordinate clause belong to it: to a purpose, and to what the speaker does."""
     rest = [w for w in words if w not in ("and", "but", "then", "or")]
-    return rest[0] in ("so", "for", "instead", "rather", "without") or bool(_FIRST_PERSON & set(rest)) or "me" in rest
+    others_act = rest[0] in ("who", "which") and bool({"will", "can", "should", "would"} & set(rest))
+    return (
+        others_act
+        or rest[0] in ("so", "for", "instead", "rather", "without")
+        or bool(_FIRST_PERSON & set(rest))
+        or "me" in rest
+    )
 
 
 def _is_bare(words: Sequence[str]) -> bool:
@@ -310,6 +377,7 @@ def _mood(
         rest = rest[1:]
     if not rest:
         return (ASK if polite else mood), to, rest
+    rest = rest[_adverbial(rest) :]
     joined = " ".join(rest)
     somebody = to if to is not None else partner
     asking = _asking(joined, names, somebody)
@@ -327,10 +395,15 @@ def _mood(
         if polite or mood == ASK:
             return ASK, somebody, gerund
         return (mood or COMMIT), to, rest
+    on_its_own = words[0] not in ("and", "or") and (
+        mood in ("", ASK) or (mood == TELL and comma and rest[0] not in ("into", "onto", "out"))
+    )
+    if on_its_own and (verbless := _verbless(rest)) is not None:
+        return ASK, somebody, verbless
     passive = _passive(rest)
     if passive is not None:
         return ASK, somebody, passive
-    if starts_with_verb(rest) or rest[0] in _STARTERS:
+    if starts_with_verb(rest) or rest[0] in _STARTERS or rest[:3] == ["do", "the", "same"]:
         others = polite or "me" in rest  # who says "bring me" speaks of another's act
         joined_on = words[0] in ("and", "or", "then")
         # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
@@ -343,7 +416,31 @@ def _mood(
         return ASK, to, rest
     if rest[0] in PARTICIPLES:  # "confirm that you picked it up and placed it there"
         return TELL, to, rest
+    if (act := _act_of_yours(rest)) is not None:
+        return ASK, somebody, act
     return (mood if mood in (ASK, COMMIT) and not _FINITE & set(rest) else TELL), to, rest
+
+
+def _act_of_yours(words: list[str]) -> list[str] | None:
+    """What a clause of no known form has the partner do: a verb after `you`, if it is neither done nor denied."""
+    you = next((at for at, word in enumerate(words) if word in _SECOND_PERSON | {"your", "yours"}), None)
+    verb = next((v for v in verbs_in(words) if you is not None and v.start > you), None)
+    if (
+        you is None
+        or verb is None
+        or _NO_WISH & set(words[: verb.start])
+        or _FIRST_PERSON & set(words[you : verb.start])
+    ):
+        return None
+    return words[verb.start :]
+
+
+def _adverbial(words: Sequence[str]) -> int:
+    """How many words before the subject only say when or where: `in three steps | I'll take it`."""
+    if words[0] not in ("in", "at", "for", "during", "by", "with", "this", "on", "from", "under", "as", "within"):
+        return 0
+    subject = next((at for at, w in enumerate(words[:7]) if w in _FIRST_PERSON | _SECOND_PERSON), 0)
+    return 0 if verbs_in(words[:subject]) or "no" in words else subject
 
 
 def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
@@ -353,6 +450,8 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
         r"(?:i'll|i will|i can|i'd|i would|i could|i may|i might) (?:then |now |later )?(?:ask|request|tell)\b", joined
     ):
         return COMMIT, None, []
+    if re.match(r"i (?:was|were|had been) (?:going|about|meaning) to (?:ask|tell)\b", joined):
+        return TELL, None, tokens_of(joined)
     wish = re.search(
         rf"\b(?:need|want|like|ask|asking|request|requesting|rely on|leave it to|trust|expect) "
         rf"(?:the )?({who}) to\b ?(.*)",
@@ -380,7 +479,9 @@ def _asking(joined: str, names: Names, partner: int | None) -> tuple[str, int | 
 def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, int | None, list[str]] | None:
     first = rest[0]
     if first in ("i", "i'll", "i'm", "i've", "i'd", "ill", "im", "am") or rest[:2] in (["let", "me"], ["allow", "me"]):
-        return COMMIT, None, rest
+        state = first in ("i'm", "i've", "im", "let") or rest[1:2] in (["am"], ["have"])
+        acts = verbs_in(rest) or {*GERUNDS, *PARTICIPLES, "going", "to", "about", "on"} & set(rest)
+        return (TELL if state and not acts else COMMIT), None, rest
     if first in _ANYBODY or rest[:2] == ["let", "us"] or rest[:3] == ["one", "of", "us"]:
         return NOBODY, None, rest[1:]
     if first in ("we", "we'll", "we're", "we've", "we'd"):
@@ -395,7 +496,9 @@ def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, i
         return TELL, None, rest
     if first in ("you", "you'll", "you'd"):
         telling = rest[1:2] and rest[1] in _TELLING and not (rest[1] == "have" and rest[2:3] == ["to"])
-        if telling or _DONE_ALREADY & set(rest) or " me to " in f" {' '.join(rest)} ":
+        telling = telling and not (rest[1] == "just" and rest[2:3] and rest[2] not in PARTICIPLES)
+        able = rest[1:2] and rest[1] in ("can", "could", "may", "might", "should")
+        if telling or (_DONE_ALREADY & set(rest) and not able) or " me to " in f" {' '.join(rest)} ":
             return TELL, None, rest
         return _addressed(rest[1:], partner)
     if first in ("you've", "you're"):
@@ -454,17 +557,35 @@ def _passive(words: list[str]) -> list[str] | None:
     else:
         return None
     rest = rest[1:] if rest[:1] == ["that"] else rest
-    be = next((i for i, w in enumerate(rest) if w in ("is", "are", "gets", "get")), None)
+    be = next((i for i, w in enumerate(rest) if w in ("is", "are", "gets", "get", "end", "ends")), None)
     if be is None:
         return []
     after = rest[be + 1 :]
     while after and after[0] in ("being", "been", "properly", "all", "then", "also"):
         after = after[1:]
     verb = PARTICIPLES.get(after[0]) if after else None
+    where = after[1:] if after[:1] == ["up"] else after
+    if verb is None and where[:1] and where[0] in ("in", "into", "on", "onto") and places_in(where[:4]):
+        return ["put", *rest[:be], *where]
     if verb is None:
         return []
     tail = after[2:] if after[0] == "picked" and after[1:2] == ["up"] else after[1:]
     return [*verb.split(), *rest[:be], *tail]
+
+
+def _verbless(words: list[str]) -> list[str] | None:
+    """`The slices into the oven` as `put the slices into the oven`, `out of the oven` as `take out of the oven`."""
+    if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(
+        words
+    ):
+        return None
+    places = [p.start for p in places_in(words)]
+    to_counter = words[0] in ("one", "a", "an") or words[-2:] == ["to", "counter"]
+    ways = ("into", "onto", "out", "to") if to_counter else ("into", "onto", "out")
+    way = next((at for at, word in enumerate(words) if word in ways), None)
+    if way is None or not any(way < place <= way + 3 for place in places) or way > 5:
+        return None
+    return [*(["take"] if words[way] == "out" else ["put"]), *(words[:way] or ["it"]), *words[way:]]
 
 
 def starts_with_verb(words: Sequence[str]) -> bool:
@@ -486,6 +607,8 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
     if at >= len(words):
         return None
     word, before = words[at], words[at - 1] if at else ""
+    if word in ("move", "carry") and words[at + 1 : at + 2] == ["on"] and words[at + 2 : at + 3] != ["the"]:
+        return None
     if word in GERUNDS:  # "start cutting" and "start the baking process" ask to cut, to bake; "after cutting" does not
         if not _opened(words, at, _STARTING):
             return None
@@ -509,7 +632,22 @@ def verb_at(words: Sequence[str], at: int) -> Verb | None:
             while end < len(words) and words[end] in _ACT_NOUNS:
                 end += 1
             return Verb(at, end, meaning, word)
-    return None
+    return _unknown_verb(words, at)
+
+
+def _unknown_verb(words: Sequence[str], at: int) -> Verb | None:
+    """A verb that the list does not have, where only putting can be meant: `shove it into the oven`."""
+    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
+    begins = not at or before in ("and", "then", "please", "to")
+    known = (
+        words[at] in _FILLERS | _STARTERS | DETERMINERS | PRONOUNS | FORMS.keys() | GERUNDS.keys() | PARTICIPLES.keys()
+    )
+    if not begins or known or not after or after[0] not in DETERMINERS | {"it", "them"}:
+        return None
+    way = next((i for i in range(at + 2, min(at + 8, len(words))) if words[i] in ("into", "onto")), None)
+    if way is None or not any(way < place.start <= way + 3 for place in places_in(words)):
+        return None
+    return Verb(at, at + 1, PUT, words[at])
 
 
 def _opened(words: Sequence[str], at: int, openers: set[str]) -> bool:

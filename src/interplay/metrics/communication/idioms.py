@@ -26,7 +26,7 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"(?:^|(?<=: )|(?<=, ))(\w+ing\b.*), please$", r"please start \1"),
     (rf"\byou(?:'re| are) (?:responsible for|in charge of|tasked with) {_DOING}", "please start "),
     (r"\bset (?:the )?(?:pot|oven|blender)\d? to (?=\w)", "please "),
-    (r"\bget (it|them|the(?: (?!from|and|on|in|to|at)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b"
+    (r"\bget (it|them|the(?: (?!(?:from|and|on|in|to|at)\b)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b"
      r"(?! in\b)", r"start \2 \1"),
     (r"^(the [\w~ ]+?) (?:goes|go) (in|into|on|onto) (.*?),? please$", r"please put \1 \2 \3"),
     (r"\bit(?:'s| is) (?:high |about )?time you (?:started|began)\b", "please start"),
@@ -53,7 +53,37 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"\bget(?:ting)? the (\w+ing) (?:process |step )?(?:going|started|underway|under way)\b", r"start the \1"),
     *((rf"\bget(?:ting)? ((?:the|that|this|your) [\w~ ]+?) (?:started|going|\w+ing) in (?:the )?{utensil}\d?\b",
        rf"start {verb}ing \1 in the {utensil}") for utensil, verb in (("oven", "bak"), ("pot", "cook"))),
-    (r"(?<!to )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|press on|keep going) "
+    (r"\blet me have\b", "bring me"),
+    (r"\b((?:when|once|after|as soon as|if|while)(?: [\w~']+){3,12}?) (?=(?:i'll|i will|i can|i'm going|"
+     r"i am going)\b)", r"\1, "),
+    (r"(?:(?<=please )|(?<=and )|(?<=^))have (it|them|(?:the|an?|some|that|those) [\w~ ]+?) (?:ready |"
+     r"waiting )?(?=on the counter\b)",
+     r"put \1 "),
+    (rf"(?:(?<=please )|(?<=you )|(?<=^)|(?<=, ))(?:take care of|see about|be in charge of|look after)"
+     rf" {_DOING}", "please start "),
+    (r"\bin (?:one|a single) piece\b", "whole"),
+    (r"\b(?:hurry(?: up)?|come|try|be quick) and (?=\w)", "please "),
+    (r"\b(?:do )?(?:anything|everything|all) (?:but|except)\b", "don't"),
+    (r"\blet the (\w+ing) (?:process )?(?:begin|start|commence)\b", r"please start the \1"),
+    (r"\b(?:that|which) (?:is|are)(?: currently| now| still| already)? (?=(?:in|on|inside|at)\b)", ""),
+    (r"\b(?:don't|do not) (pick up|pickup|grab|fetch|get|take|bring|cut|slice|chop|use) [\w~ ]+? but (?=(?:the|"
+     r"an?|one|some|another)\b)",
+     r"please \1 "),
+    (r"(?:^|(?<=, ))(into|onto) (?:the )?(\w+) with (it|them|(?:the|an?|that|those|these)"
+     r" [\w~ ]+)", r"please put \3 \1 the \2"),
+    (r"\bdo (?:me|us) (?:a|the|one) (?:small |little |big )?(?:favou?r|kindness)(?: and|:|,)? (?=\w)", "please "),
+    (r"\bbe (?:a dear|so kind|kind enough|so good|good enough)(?: and| as to| to) (?=\w)", "please "),
+    (r"\b(?:make|turn|transform|convert|process) (it|them|(?:the|an?|that|this) [\w~ ]+?) into (?:slices|pieces)"
+     r"\b", r"cut \1"),
+    (r"(?:^|(?<=, )|(?<=please ))use (?:the )?(?:pot|oven|blender|chopping[ _]board|board)"
+     r"\d? for (?=\w+ing\b)", "please start "),
+    (r"\bset(?:ting)? the (\w+ing) (?:process |step )?in motion\b", r"start the \1"),
+    (rf"\bkeep (?:on )?{_DOING}", "please start "),
+    (rf"\b(?:next|first|then|after that) (?:comes?|up is|is|follows?) {_DOING}", "please start "),
+    (r"\b(?:see to it|see|take care|make certain) that (?=(?:the|it|they|an?)\b)", "ensure that "),
+    (r"\buse (?:the )?(pot|oven|blender|chopping board|board)\d? for (?=(?:the|an?|your|my)\b)", r"put in the \1 "),
+    (r"(?<!to )(?<!can )(?<!could )(?<!will )\b(?:focus|concentrate|go ahead|go on|carry on|get on|move on|"
+     r"press on|keep going) "
      rf"(?:on |with |by |and |to )?{_DOING}",
      "please start "),
     (rf"(?<!to )\bcontinue (?:with |by |on )?(?!holding|waiting){_DOING}", "please start "),
@@ -65,7 +95,8 @@ _REWRITES: Sequence[tuple[str, str]] = (
     (r"^(?:could|can) (the .+?) (?:go|be put|be placed) (in|into|on|onto)\b", r"please put \1 \2"),
     (rf"^(.+?) (?:{_MODALS}) be ({_PREPARED})(.*?) by you\b", r"please have \1 \2\3"),
     (r"\b(?:your (?:next |first |remaining |other )?|next )(?:task|job|step|action|duty|dutie|move|assignment|part)s?"
-     r"(?: now)?(?: is| are| will be| should be| includes?| involves?)?[:,]? (?=\w+ing\b)", "please start "),
+     r"(?: now)?(?: is| are| will be| should be| includes?| involves?| means?| consists? of|"
+     r" consists? in)?[:,]? (?=\w+ing\b)", "please start "),
     (r"\b(\w+ing\b[^,]*?),? would (?:be (?:great|good|nice|helpful|ideal|best|perfect|appreciated)|help)\b",
      r"please start \1"),
     (r"\b(?:make sure|ensure|be sure|remember|see to it)(?: that)? you(?: can| should| have|'ve)?\b", "please"),
@@ -89,9 +120,9 @@ _REWRITES: Sequence[tuple[str, str]] = (
 
 
 _CAUSATIVE = re.compile(
-    r"\b(?:(?<=to )|(?<=please )|(?<=and )|(?<=^))(?:have|get) "
+    r"\b(?:(?<=to )|(?<=please )|(?<=and )|(?<=^)|(?<=, )|(?<=then )|(?<=you ))(?:have|get) "
     r"(it|them|(?:both )?(?:the|that|this|those|these|an?)"
-    r"(?: (?!from|on|in|to|at|out|over|and(?! the)|or|then|but)[\w~]+){1,5}?) "
+    r"(?: (?!(?:from|on|in|to|at|out|over|and(?! the)|or|then|but)\b)[\w~]+){1,5}?) "
     rf"({_PREPARED})\b"
 )
 _VERBLESS = re.compile(
@@ -104,11 +135,18 @@ def in_known_words(sentence: str) -> str:
     """Return a sentence, in lower case, with its idioms put into words that the rules know."""
     for pattern, instead in _REWRITES:
         sentence = re.sub(pattern, instead, sentence)
-    return _CAUSATIVE.sub(lambda m: f"{PARTICIPLES[m[2]]} {m[1].removeprefix('both ')}", sentence)
+    if _CAUSATIVE.search(sentence):
+        sentence = _CAUSATIVE.sub(lambda m: f"{PARTICIPLES[m[2]]} {m[1].removeprefix('both ')}", sentence)
+        sentence = re.sub(
+            rf"\band ({_PREPARED})(?= (?:to|on|in|into|onto)\b)", lambda m: f"and {PARTICIPLES[m[1]]}", sentence
+        )
+    return sentence
 
 
 def with_its_verb(sentence: str) -> str:
     """Return a request that has no verb of its own, `an egg on the counter, please`, with one; others unchanged."""
+    if _MAY_I_HAVE.match(sentence) and _CAUSATIVE.search(_MAY_I_HAVE.sub("please get ", sentence)):
+        return _MAY_I_HAVE.sub("please get ", sentence)
     if _MAY_I_HAVE.match(sentence):
         return _MAY_I_HAVE.sub("please bring ", sentence)
     return f"please bring {sentence}" if _VERBLESS.match(sentence) else sentence

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, Clause, Names, Verb, clauses, verbs_in
+from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, TELL, Clause, Names, Verb, clauses, verbs_in
 from interplay.metrics.communication.other_languages import in_english
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
 from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
@@ -90,7 +90,7 @@ class MessageReader:
         self._postponed: list[tuple[ObservedAct, int | None, str]] = []  # explicit requests that name no object
         self._several: list[str] = []  # the things of the last request: what "them" means, if they are several
         self._unnamed: set[str] = set()  # the words of requests whose object the message had not told by then
-        self._waiting: Clause | None = None  # "pick up and cook the egg": picks up what comes next
+        self._waiting: list[tuple[str, Clause]] = []  # "pick up and cook the egg": acts on what comes next
 
     def read(self) -> MessageReading:
         """Read the message: explicit requests first, then what its clauses ask for."""
@@ -99,6 +99,9 @@ class MessageReader:
         before: tuple[Verb, Clause] | None = None
         for clause in self._with_all_objects(parsed):
             before = self._clause(clause, before)
+        for meaning, clause in self._waiting:  # nothing came after them
+            if meaning in MAKES:
+                self._add(ObservedAct(meaning, None), clause.to, clause.text, "speech", pronoun=True)
         self._name_what_is_made()
         for act, to, words in self._postponed:
             if not any(_names_object_of(unit, act, to) for unit in self._units):
@@ -180,16 +183,22 @@ class MessageReader:
 
     def _clause(self, clause: Clause, before: tuple[Verb, Clause] | None) -> tuple[Verb, Clause] | None:
         words = list(clause.words)
+        if not words:
+            return before
         if clause.mood not in (ASK, NOBODY):
             self._spoken_of(words, clause.mood)
             return None
         verbs = verbs_in(words)
+        if words[:3] == ["do", "the", "same"]:
+            self._same_again(words[3:], clause)
+            return None
         if not verbs:  # "bring me the egg and a potato"
             if before is not None and before[1].mood == clause.mood and self._objects(words):
                 several = self._several
                 self._segment(before[0], words, clause)
                 self._several = [*several, *self._several]
                 return before
+            self._spoken_of(words, clause.mood)
             return None
         for number, verb in enumerate(verbs):
             end = verbs[number + 1].start if number + 1 < len(verbs) else len(words)
@@ -197,28 +206,52 @@ class MessageReader:
             if number and verb.meaning in MAKES and _is_means(words, verbs[number - 1], verb) and self._last_request:
                 self._named = SceneObject(self._last_request.act.object or self._last_request.thing.object, None)
                 self._last_request = replace(self._last_request, thing=self._named)
-            if not segment and number + 1 == len(verbs) and verb.meaning in ("pickup", GET):
-                self._waiting = clause
+            if not segment and number + 1 == len(verbs) and self._object_follows(verb):
+                self._waiting.append((verb.meaning, clause))
             else:
                 self._segment(verb, segment, clause)
         last = verbs[-1]
         to_speaker = last.meaning == GET and "me" in words[last.end :]  # "get me an egg and a dish"
         return last._replace(meaning=BRING) if to_speaker else last, clause
 
+    def _object_follows(self, verb: Verb) -> bool:
+        """Whether a verb that stands alone shares the object of the next one: `pick up and cut a mushroom`."""
+        if verb.meaning in ("pickup", GET):
+            return True
+        return verb.meaning in MAKES and self._named is None and self._last_request is None
+
+    def _same_again(self, words: list[str], clause: Clause) -> None:
+        """`Do the same with a dish`: every act asked for so far, with another thing."""
+        earlier = list(self._units)
+        for mention in self._objects([word for word in words if word != "for"]):
+            first = next((unit.act.object for unit in earlier if unit.act.object), None)
+            for unit in earlier:
+                if first is not None and unit.act.object is not None and clause.to == unit.to:
+                    thing = unit.act.object.replace(first, mention.object)
+                    self._add(replace(unit.act, object=thing), unit.to, f"{clause.text} ({unit.words})", "speech")
+
     def _spoken_of(self, words: list[str], mood: str) -> None:
         """Note what a clause that asks for nothing speaks of: what "it" means from here on."""
-        self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), self._utensil)
+        started = next(
+            (AT.get(PHRASES.get((GERUNDS[w],), "")) for w in words if w in GERUNDS), None
+        )  # "the baking process"
+        self._utensil = next((p.place for p in places_in(words) if p.place in UTENSILS), started or self._utensil)
         product = self.vocabulary.product
         mentions = self._objects(words) or [m for m in self.vocabulary.mentions(words) if m.object != product]
         if mentions:
             self._named = SceneObject(mentions[-1].object, None)
+            acts = any(_plain_verb(word) for word in words)
+            listed = [m.object for m in mentions] if not acts else []  # "first the onion, then the tomato:"
+            self._several = list(dict.fromkeys([*self._several, *listed])) if listed else []
         cuts = [i for i, word in enumerate(words) if _plain_verb(word) == "cut" and words[i + 1 : i + 2] != ["board"]]
         is_whole = self._named is not None and self._named.object in self.vocabulary.ingredients
         undone = bool(_NOT_DONE & set(words[:1])) or mood == PROHIBIT or bool(_NEGATIONS & set(words))
+        undone = undone or (mood == TELL and bool({"about", "supposed", "going", "wanted"} & set(words)))
         if cuts and is_whole and not undone and self._named is not None:
             self._named = SceneObject(made_by("cut", self._named.object), None)
             self._made.add(("cut", self._named.object))
-        done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in _IS]
+        told = {*_IS, "i", "you", "we"}  # "once the slices are baked", "the slices that you baked"
+        done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in told]
         if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and not undone:
             self._named = SceneObject(made_by(done[-1], _made_from(done[-1], self._named.object)), None)
 
@@ -245,17 +278,26 @@ class MessageReader:
             return
         name, place = _meaning(verb, words, places)
         into_it = words[-2:] in _INTO_IT or words[-1:] in (["in"], ["inside"])
-        named = mentions or words[:1] == ["it"] or words[:1] == ["them"]
+        named = mentions or bool({"it", "them", *AFTER} & set(words[:3]))
         if verb.meaning == PUT and named and not places and self._utensil and into_it:
             name, place = "put_obj_in_utensil", self._utensil
         self._utensil = place if place in UTENSILS else self._utensil
         things = self._things(name, words, mentions)
         self._several = [made_by(name, thing) for thing in things]
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
+        waiting, self._waiting = self._waiting, []
+        for meaning, earlier in waiting:
             origin = next((p.place for p in places if _before(words, p.start) in _FROM), None)
-            for thing in things:
-                self._add(ObservedAct("pickup", thing, origin), to, waiting.text, "speech")
+            for at, thing in enumerate(things):
+                picks = meaning in ("pickup", GET)
+                if meaning == name:
+                    continue
+                self._add(
+                    ObservedAct("pickup" if picks else meaning, thing, origin if picks else None),
+                    to,
+                    earlier.text,
+                    "speech",
+                )
+                things[at] = made_by(meaning, thing) if not picks else thing
         for thing in things:
             self._add(ObservedAct(name, thing, place), to, clause.text, "speech")
         if things:
@@ -264,7 +306,11 @@ class MessageReader:
         covered = {i for p in places for i in range(p.start, p.end)}
         covered |= {i for m in self.vocabulary.mentions(words) for i in range(m.start, m.end)}  # of "fill the dish"
         rest = [w for i, w in enumerate(words) if i not in covered and w not in _SMALL and not w.isdigit()]
-        if pronoun or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT))):
+        if (
+            pronoun
+            or AFTER.keys() & set(words[:2])
+            or (not rest and (verb.word not in WEAK or (places and verb.meaning == PUT)))
+        ):
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", pronoun=pronoun)
         elif rest and verb.word not in WEAK and not places:
             self._add(ObservedAct(name, None, place), to, clause.text, "speech", bind=False)  # of something unheard of
@@ -301,6 +347,8 @@ class MessageReader:
                 self._add(ObservedAct("pickup", DISH, None), to, clause.text, "speech")
             elif thing.endswith("~slices"):
                 self._add(ObservedAct("cut", thing.removesuffix("~slices"), None), to, clause.text, "speech")
+            else:  # "prepare the potato by cutting it"
+                self._named = SceneObject(thing, None)
 
     def _slices(self, words: Sequence[str]) -> str | None:
         """What "the slices" are of: the last thing named."""
@@ -327,7 +375,7 @@ class MessageReader:
                 self._unnamed.add(text)
         unit = TranscriptUnit(act=act, to=to, lineage=lineage, source=source, words=text)
         if act.object is not None:
-            made = made_by(act.verb, act.object)
+            made = made_by(act.verb, act.object) if act.object != self.vocabulary.product else act.object
             if act.verb in MAKES:
                 self._made.add((act.verb, made))
             self._named = SceneObject(made, lineage)
@@ -363,7 +411,7 @@ class MessageReader:
 
 _IS = ("is", "are", "been", "it's", "they're", "fully")  # "once the slices are baked"
 _NO_GOAL = ("near", "beside", "by", "clear", "free", "empty", "clean")  # "to clear the board"
-_FROM = ("from", "out")  # "out of the oven"
+_FROM = ("from", "out", "off")  # "out of the oven"
 _NOT_DONE = {
     "so",
     "rather",
@@ -372,7 +420,21 @@ _NOT_DONE = {
     "before",
     "until",
 }  # begin clauses whose acts leave things as they are
-_NEGATIONS = {"not", "never", "don't", "didn't", "isn't", "aren't", "haven't", "no", "without"}
+_NEGATIONS = {
+    "whether",
+    "asked",
+    "neither",
+    "nor",
+    "not",
+    "never",
+    "don't",
+    "didn't",
+    "isn't",
+    "aren't",
+    "haven't",
+    "no",
+    "without",
+}
 _INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
 WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does
 
@@ -425,8 +487,10 @@ def _meaning(verb: Verb, words: Sequence[str], places: Sequence[PlaceMention]) -
     if verb.meaning == GET and carried:  # "take it to the oven"
         return "put_obj_in_utensil", carried[0]
     if verb.meaning == GET:
-        to_speaker = "me" in words or (COUNTER in goal)
+        to_speaker = "me" in words or (COUNTER in goal) or words[-1:] == ["there"]
         return ("place_obj_on_counter", COUNTER) if to_speaker else ("pickup", next(iter([*origin, *goal]), None))
+    if verb.meaning in (PUT, BRING) and "serving_hatch" in goal:
+        return "deliver", None
     if verb.meaning in (PUT, BRING):
         return ("put_obj_in_utensil", utensil) if utensil else ("place_obj_on_counter", COUNTER)
     if verb.meaning == "deliver" and ("me" in words or COUNTER in goal):

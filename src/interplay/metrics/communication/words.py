@@ -30,7 +30,10 @@ PHRASES: Mapping[tuple[str, ...], str] = {
     ("bring",): BRING, ("pass",): BRING, ("hand",): BRING, ("give",): BRING, ("send",): BRING, ("supply",): BRING,
     ("provide",): BRING, ("put",): PUT, ("place",): PUT, ("set",): PUT, ("drop",): PUT, ("leave",): PUT,
     ("move",): PUT, ("transfer",): PUT, ("lay",): PUT, ("return",): PUT, ("carry",): PUT, ("deposit",): PUT,
-    ("toss",): PUT, ("throw",): PUT, ("slide",): PUT, ("position",): PUT, ("operate",): OPERATE,
+    ("toss",): PUT, ("pop",): PUT, ("stick",): PUT, ("chuck",): PUT, ("tip",): PUT, ("pour",): PUT, ("dump",): PUT,
+    ("relocate",): PUT, ("obtain",): GET, ("acquire",): GET, ("gather",): GET, ("mince",): "cut", ("halve",): "cut",
+    ("poach",): "cook", ("whisk",): "stir", ("whip",): "stir", ("submit",): "deliver", ("present",): "deliver",
+    ("throw",): PUT, ("slide",): PUT, ("position",): PUT, ("operate",): OPERATE,
     ("add",): "put_obj_in_utensil", ("load",): "put_obj_in_utensil", ("insert",): "put_obj_in_utensil",
     ("fill",): "fill_dish_with_food", ("plate",): "fill_dish_with_food", ("dish", "up"): "fill_dish_with_food",
     ("scoop",): "fill_dish_with_food", ("ladle",): "fill_dish_with_food",
@@ -93,7 +96,7 @@ DETERMINERS = {
     "the", "a", "an", "of", "your", "my", "some", "any", "that", "this", "these", "those", "one", "another", "its",
     "their", "our", "both", "each", "same",
 }  # fmt: skip
-PRONOUNS = {"it", "them", "that", "this", "those", "these", "one"}
+PRONOUNS = {"result", "it", "them", "that", "this", "those", "these", "one"}
 DISH = "dish"
 DISH_WORDS = {"dish", "plate", "bowl"}
 
@@ -206,6 +209,12 @@ class Vocabulary:
         """Words of every ingredient, the longest first, so that sweet potato is not read as potato."""
         ingredients = {base for thing in self.things for base in thing.bases}
         spoken = [(tuple(singular(w) for w in base.split("_")), base) for base in ingredients]
+        heads = [base.rsplit("_", 1)[-1] for base in ingredients if "_" in base]  # "the pepper" is the bell pepper
+        spoken += [
+            ((singular(head),), base)
+            for base in ingredients
+            if (head := base.rsplit("_", 1)[-1]) not in ingredients and heads.count(head) == 1
+        ]
         return sorted(spoken, key=lambda pair: (-len(pair[0]), pair[1]))
 
     def exact(self, text: str) -> str | None:
@@ -266,7 +275,7 @@ class Vocabulary:
 
     def _base(self, words: Sequence[str], at: int) -> tuple[str | None, int]:
         for spoken, base in self.bases:
-            here = tuple(singular(w) for w in words[at : at + len(spoken)])
+            here = tuple(singular(w.removesuffix("'s")) for w in words[at : at + len(spoken)])
             if here == spoken and base != DISH:
                 return base, at + len(spoken)
         return None, at

@@ -24,6 +24,8 @@ from interplay.games.collab_kitchen.macros import legal_macros
 PLAN = AnswerShape({"analysis": TEXT, "plan": TEXTS, "say": TEXT})
 ONE_ACTION = AnswerShape({"action": TEXT, "target": TEXT, "message": TEXT})
 PUBLISHED = "published"
+KEEP = "keep my plan"  # of a reply, where actions are chosen from the list
+WAITS = ("wait(1)", "wait(3)", "wait(5)")
 RECENT = 12  # lines of memory
 
 USAGE = {
@@ -41,12 +43,14 @@ USAGE = {
 }
 
 
-def answer_shape(settings: LLMSettings, *, talk: bool) -> AnswerShape:
+def answer_shape(situation: Situation, settings: LLMSettings, *, talk: bool) -> AnswerShape:
     """Return the fields of a decision in a version's prompts; the last one is what is said.
 
     Where answers are short, so are their texts, so that servers that keep to a schema end them in time.
     """
     whole = ONE_ACTION if settings.prompts == PUBLISHED else PLAN
+    if settings.actions == "choose":
+        whole = AnswerShape({"analysis": TEXT, "action": _choices(situation), "say": TEXT})
     fields = dict(list(whole.fields.items())[: None if talk else -1])
     return AnswerShape(fields, longest=min(whole.longest, round(1.25 * settings.max_tokens)))
 
@@ -56,6 +60,8 @@ def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
     if "plan" in fields:
         return list(fields["plan"]), fields.get("say", "")
     action = fields["action"].strip()
+    if "target" not in fields:
+        return [] if action == KEEP else [action], fields.get("say", "")
     if action and "(" not in action:
         action = f"{action}({fields['target']})"
     message = fields.get("message", "")
@@ -100,7 +106,8 @@ def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: 
         dialogue=[f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t],
         queue=[str(m) for m in situation.queue],
         aside=aside,
-        actions=_actions(situation) if settings.actions == "all" else [],
+        actions=_actions(situation) if settings.actions != "none" else [],
+        choose=settings.actions == "choose",
         feedback=situation.feedback,
         reply=situation.purpose == "reply",
         talk=talk,
@@ -122,6 +129,12 @@ def _actions(situation: Situation) -> list[str]:
     if len(raw) < len(INGREDIENTS):
         return [*(str(m) for m in raw), *rest]
     return ["pickup(X, ingredient_dispenser), with any ingredient in place of X", *rest]
+
+
+def _choices(situation: Situation) -> tuple[str, ...]:
+    """All that can be done now, each ingredient by its name, and a few waits; a reply may also keep the plan."""
+    acts = [str(m) for m in legal_macros(situation.game, situation.state, situation.seat) if m.verb != "wait"]
+    return (*acts, *WAITS, *([KEEP] if situation.purpose == "reply" else ()))
 
 
 def prompt_messages(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:

@@ -136,7 +136,7 @@ class KitchenSession:
         return self._say(sight.t, turn, say, requests)
 
     async def _ask(self, situation: Situation, aside: str) -> Any:
-        shape = answer_shape(self._settings, talk=self._talk)
+        shape = answer_shape(situation, self._settings, talk=self._talk)
         prompt = prompt_messages(situation, self._settings, aside, talk=self._talk)
         return await self._caller.ask(prompt, shape, situation.purpose, context=situation)
 
@@ -261,13 +261,13 @@ class KitchenSession:
 
 def acted_on(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> str | None:
     """Return what an act is about where its words do not say: the held item, or what is in the utensil."""
-    if macro.object is not None or macro.verb in ("wait", "request"):
+    if macro.verb in ("pickup", "wait", "request"):
         return macro.object
     held_item = state.world.hands[seat]
     if macro.verb in ("place_obj_on_counter", "put_obj_in_utensil", "deliver"):
-        return held_item.name if held_item else None
+        return held_item.name if held_item else macro.object
     letters = [letter for letter, kind in KINDS.items() if kind.verb == macro.verb]
     named = places(game, macro.place) if macro.place else [s for s in game.layout.stations if s.letter in letters]
     inside = [state.world.utensils[s.index].contents for s in named if s.letter in KINDS]
     full = [contents for contents in inside if contents]
-    return mixed(full[0]).food if full else None
+    return mixed(full[0]).food if full else macro.object
