@@ -403,19 +403,9 @@ class GameSession:
                 self._show(slot)
 
     async def _settled(self, seats: Iterable[int]) -> None:
-        """Wait for partners' choices: without limit for fast ones, up to `think_s` for others.
-
-        Partners that still owe an earlier answer are not waited for.
-        """
-        pending = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
-        patient = [choice for seat, choice in pending.items() if self.engine.is_prompt(self.table, seat)]
-        others = [
-            choice
-            for seat, choice in pending.items()
-            if choice not in patient and not (seat in self._overdue and not self._overdue[seat].done())
-        ]
-        await wait_for(patient, None)
-        await wait_for(others, self.setting.think_s)
+        """Wait for partners who are still thinking, up to `think_s`; not for those that still owe an earlier answer."""
+        owing = {seat for seat, answer in self._overdue.items() if not answer.done()}
+        await wait_for([self.table.pending.get(seat) for seat in seats if seat not in owing], self.setting.think_s)
 
     async def _play(self) -> asyncio.Future[None]:
         """Step with what everyone has chosen, and return the future that is done when the step is stored."""
@@ -473,7 +463,7 @@ class GameSession:
                 table.add_event(seat, "deadline", {"late": True})
                 if not self.viewer.real_time:
                     joint[seat] = default_action(table, seat)
-                if choice is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                if isinstance(choice, Future) and (seat not in self._overdue or self._overdue[seat].done()):
                     self._overdue[seat] = choice
                 continue
             self._overdue.pop(seat, None)
