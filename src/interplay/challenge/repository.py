@@ -29,6 +29,15 @@ TODO, ACTIVE, DONE = "TODO", "ACTIVE", "DONE"
 # Of a submission; a plan that waits for the host is under review.
 REVIEW, PLAYING, PLAYED, FINISHED, VOID = "review", "playing", "played", "done", "void"
 
+# What every finished game asks, made once: the game at the attempt that was played, its evaluation, games left in it.
+_BOOK = sa.update(games).where(
+    games.c.id == sa.bindparam("of"), games.c.status == ACTIVE, games.c.attempt == sa.bindparam("played")
+)
+_EVALUATION = sa.select(submissions.c.id).where(submissions.c.id == sa.bindparam("of")).with_for_update()
+_LEFT = (
+    sa.select(games.c.id).where(games.c.submission == sa.bindparam("of"), games.c.status.in_((TODO, ACTIVE))).limit(1)
+)
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -216,22 +225,15 @@ def finish(
     forfeit: bool = False,
 ) -> bool:
     """Book a game; whether it was the last one. A game that is not in play at this attempt cannot be booked."""
-    done = tx.execute(
-        sa.update(games)
-        .where(games.c.id == game.id, games.c.status == ACTIVE, games.c.attempt == game.attempt)
-        .values(
-            status=DONE, score=score, length=length, episode=episode, forfeit=forfeit,
-            finished=clock.now(),
-        )
-    )  # fmt: skip
+    values = {"score": score, "length": length, "episode": episode, "forfeit": forfeit, "finished": clock.now()}
+    done = tx.execute(_BOOK, {"of": game.id, "played": game.attempt, "status": DONE, **values})
     if done.rowcount != 1:
         # The answer to the commit that booked it may have got lost, and it is booked again.
         same = sa.select(games.c.id).where(games.c.id == game.id, games.c.status == DONE)
         if tx.execute(same.where(games.c.attempt == game.attempt, games.c.episode == episode)).first() is None:
             raise ApiError("gone", "this game was dealt anew or is booked already", status=409)
-    tx.execute(sa.select(submissions.c.id).where(submissions.c.id == own.id).with_for_update()).one()
-    left = sa.select(games.c.id).where(games.c.submission == own.id, games.c.status != DONE).limit(1)
-    if tx.execute(left).first() is not None:
+    tx.execute(_EVALUATION, {"of": own.id}).one()
+    if tx.execute(_LEFT, {"of": own.id}).first() is not None:
         return False
     tx.execute(
         sa.update(submissions)

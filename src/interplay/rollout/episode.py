@@ -96,7 +96,7 @@ class EpisodeRecorder:
     @property
     def score(self) -> float:
         """The team's points so far."""
-        return float(np.sum(self.rewards))
+        return float(sum(self.rewards.tolist()))
 
     def record(self, actions: np.ndarray, reward: Any, terminated: bool, done: bool, check: int) -> None:
         """Note one step that was played.

@@ -1,7 +1,7 @@
 """Games in play with somebody outside: a person in a browser, a candidate over the wire. One engine for both.
 
 A `LiveTable` is one game; a `LiveEngine` plays all tables of one game with their partners. The caller says what the
-seats of people do, step by step; partners think between steps, and what they choose is a future in `table.pending`.
+seats of people do, step by step; partners think between steps, and what they choose is in `table.pending`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ class LiveTable:
     encoding: str | None = None  # what people's seats see is made in this encoding, as `observation`
     observed: Callable[[LiveTable], None] | None = None  # called when that was made, at the start and after every step
     recorder: EpisodeRecorder | None = None  # once the game has begun
-    state: Any = None
+    read_state: Callable[[], Any] = lambda: None  # makes the state, which is not always asked for
+    row: Any = None  # [byte] the state and what else the next step depends on, of games in JAX
     legal: Any = None  # [seat, action]
     turn: Any = None  # [seat]
     observation: Any = None  # [seat, ...] in `encoding`
     memory: dict[int, Any] = field(default_factory=dict)  # by policy's seat
     players: dict[int, PlayerWorker] = field(default_factory=dict)  # by player's seat
-    pending: dict[int, Future] = field(default_factory=dict)  # what each partner will do: a `Move`
+    pending: dict[int, Move | Future] = field(default_factory=dict)  # what each partner will do, or will have chosen
     log: EventLog = field(default_factory=EventLog)  # events so far, written by the event loop alone
     states: list[Any] = field(default_factory=list)  # all so far, of games in plain Python
     partners: Any = None  # where partners think and talk, of games in plain Python
@@ -63,6 +64,15 @@ class LiveTable:
     notes: Any = None  # what `watch` keeps
     macro_actions: dict[int, str | None] = field(default_factory=dict)  # what people are at, in games played by these
     speech: dict[int, Any] = field(default_factory=dict)  # by seat, in which words the game speaks
+
+    @property
+    def state(self) -> Any:
+        """The state of the game as it is."""
+        return self.read_state()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self.read_state = lambda: state
 
     @property
     def key(self) -> Any:
@@ -168,10 +178,6 @@ class LiveEngine:
         """Stop the engine's threads."""
         raise NotImplementedError
 
-    def is_prompt(self, table: LiveTable, seat: int) -> bool:
-        """Whether a partner is done in a moment, so that a game in turns can wait for it without end."""
-        return False
-
     def goes_on_alone(self, table: LiveTable) -> bool:
         """Whether the engine can play on by itself while no person is to move."""
         return False
@@ -236,13 +242,13 @@ async def play_on(
     while True:
         engine.ask_partners(table)
         moving = [seat for seat in table.bots if table.turn[seat]]
-        await wait_for([table.pending[seat] for seat in moving if seat in table.pending], think_s)
+        await wait_for([table.pending.get(seat) for seat in moving], think_s)
         actions = np.argmax(table.legal, axis=-1).astype(np.int32)
         for seat in moving:
-            future = table.pending.get(seat)
-            move: Move | None = result_now(future)
-            if move is None and future is not None and future.done():
-                raise PartnerFault(f"a partner failed: {type(future.exception()).__name__}")
+            choice = table.pending.get(seat)
+            move = result_now(choice)
+            if move is None and isinstance(choice, Future) and choice.done():
+                raise PartnerFault(f"a partner failed: {type(choice.exception()).__name__}")
             actions[seat] = default_action(table, seat) if move is None else move.action
             for event in move.events if move is not None else ():
                 table.add_event(seat, event.kind, event.payload)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -24,8 +24,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 from interplay.rollout.episode import EpisodeRecorder
-from interplay.rollout.live import LiveEngine, LiveTable, PartnerFault
-from interplay.rollout.seat import START, chance_key, policy_start, seat_turn
+from interplay.rollout.live import LiveEngine, LiveTable, PartnerFault, PartnerId
+from interplay.rollout.packing import Packing
+from interplay.rollout.seat import START, StaticPolicy, chance_key, policy_start, seat_turn
 from interplay.rollout.worker import PlayerWorker
 
 LOG = logging.getLogger("interplay.live")
@@ -40,7 +41,6 @@ class _StepJob:
     before: Sequence[Sequence[int]] = ()
     until_asked: bool = False
     result: Future = field(default_factory=Future)
-    pending: Mapping[int, Future] = field(default_factory=dict)  # what the policies choose next, the table's
 
 
 class CompiledEngine(LiveEngine):
@@ -50,6 +50,7 @@ class CompiledEngine(LiveEngine):
         super().__init__(game, partners)
         self._sizes = sorted(sizes)
         self._programs = _programs(game)
+        self._policies = {partner: _PackedPolicy(game, policy) for partner, policy in self.registry.policies.items()}
         self._jobs: queue.SimpleQueue[_StepJob | None] = queue.SimpleQueue()
         self._behind: list[_StepJob] = []  # tables that are brought to where they were
         self._following: list[_StepJob] = []  # tables that go on by themselves until somebody is to move
@@ -59,19 +60,15 @@ class CompiledEngine(LiveEngine):
 
     def begin(self, table: LiveTable, before: Sequence[Sequence[int]] = ()) -> Future:
         """Deal, and play again the joint actions that were played before."""
-        return self._ask(_StepJob(table, None, before, pending=self._expect(table)))
+        return self._ask(_StepJob(table, None, before))
 
     def goes_on_alone(self, table: LiveTable) -> bool:
         """Tables whose partners are all policies do."""
-        return all(self.is_prompt(table, seat) for seat in table.bots)
+        return all(self.registry.at(table, seat) in self._policies for seat in table.bots)
 
     def step(self, table: LiveTable, actions: np.ndarray, *, until_asked: bool = False) -> Future:
         """Play one joint action; with `until_asked`, go on until one of the people is to move or the game is over."""
-        return self._ask(_StepJob(table, np.asarray(actions, np.int32), (), until_asked, pending=self._expect(table)))
-
-    def is_prompt(self, table: LiveTable, seat: int) -> bool:
-        """Policies compute, and are done in a moment."""
-        return self.registry.at(table, seat) in self.registry.policies
+        return self._ask(_StepJob(table, np.asarray(actions, np.int32), (), until_asked))
 
     def warm(self, encoding: str | None = None) -> None:
         """Compile everything by playing a step with every partner, in every size of batch."""
@@ -90,12 +87,6 @@ class CompiledEngine(LiveEngine):
         """Stop the thread when what is queued is done."""
         self._jobs.put(None)
         self._thread.join(timeout=30)
-
-    def _expect(self, table: LiveTable) -> dict[int, Future]:
-        """What every policy will do next; the table's, until its next step."""
-        futures = {seat: Future() for seat in table.bots if self.is_prompt(table, seat)}
-        table.pending = dict(futures)
-        return futures
 
     def _ask(self, job: _StepJob) -> Future:
         self._jobs.put(job)
@@ -131,15 +122,15 @@ class CompiledEngine(LiveEngine):
         except Exception as error:
             LOG.exception("%s: a step failed", self.game.id)
             for job in jobs:
-                for future in (job.result, *job.pending.values()):
-                    if not future.done():
-                        future.set_exception(error)
+                if not job.result.done():
+                    job.result.set_exception(error)
 
     def _open(self, job: _StepJob) -> None:
         table = job.table
-        state, start, check, legal, turn = tree_map(np.asarray, self._programs.deal(np.array(table.chance, np.uint32)))
-        table.state, table.legal, table.turn = state, legal, turn
-        table.recorder = EpisodeRecorder(self.game, state, start, int(check))
+        row, start, check, legal, turn = tree_map(np.asarray, self._programs.deal(np.array(table.chance, np.uint32)))
+        self._set_row(table, row)
+        table.legal, table.turn = legal, turn
+        table.recorder = EpisodeRecorder(self.game, table.state, start, int(check))
         for seat in table.bots:
             self._sit_down(table, seat)
         if any(len(joint) != self.game.num_seats for joint in job.before):
@@ -152,9 +143,8 @@ class CompiledEngine(LiveEngine):
 
     def _sit_down(self, table: LiveTable, seat: int) -> None:
         partner = self.registry.at(table, seat)
-        if partner in self.registry.policies:
-            memory = _begin_policy(self.registry.policies[partner], np.array(table.chance, np.uint32), jnp.int32(seat))
-            table.memory[seat] = tree_map(np.asarray, memory)
+        if partner in self._policies:
+            table.memory[seat] = self._policies[partner].start(table.chance, seat)
         else:
             agent = self.registry.agent(partner)
             table.players[seat] = PlayerWorker(self.game, agent, seat, table.key, table.latched)
@@ -197,11 +187,9 @@ class CompiledEngine(LiveEngine):
                 for seat, action in moves.items():
                     if table.turn[seat]:
                         actions[seat] = action
-                self._following.append(_StepJob(table, actions, (), True, job.result, job.pending))
+                self._following.append(_StepJob(table, actions, (), True, job.result))
                 continue
-            for seat, future in job.pending.items():
-                if seat in moves:
-                    future.set_result(Move(moves[seat]))
+            table.pending |= {seat: Move(action) for seat, action in moves.items()}
             job.result.set_result(table)
 
     def _show_players(self, table: LiveTable, before: bool = False) -> None:
@@ -212,25 +200,28 @@ class CompiledEngine(LiveEngine):
                 table.pending[seat] = player.ask(table.state, table.t, table.legal[seat], on_turn)
 
     def _step(self, tables: Sequence[LiveTable], joints: Sequence[np.ndarray]) -> None:
-        filled = self._filled(tables)
-        actions = np.stack([*joints, *[joints[-1]] * (len(filled) - len(joints))])
-        facts = self._programs.step(_stacked(filled), actions, _chances(filled), _times(filled))
-        after, reward, terminated, done, check, legal, turn = tree_map(np.asarray, facts)
+        size = self._size(len(tables))
+        facts = self._programs.step(_stacked([table.row for table in tables], size), _stacked(joints, size))
+        rows, reward, terminated, done, check, legal, turn = (np.asarray(fact) for fact in facts)
         self.steps, self.batches = self.steps + len(tables), self.batches + 1
         for i, (table, joint) in enumerate(zip(tables, joints, strict=True)):
-            before, table.state = table.state, tree_map(lambda x, i=i: x[i], after)
+            before = table.state if table.watch is not None else None
+            self._set_row(table, rows[i])
             table.legal, table.turn = legal[i], turn[i]
             assert table.recorder is not None
             table.recorder.record(joint, reward[i], bool(terminated[i]), bool(done[i]), int(check[i]))
             if table.watch is not None:
                 table.watch(table, before, table.state, joint)
 
+    def _set_row(self, table: LiveTable, row: np.ndarray) -> None:
+        table.row, table.read_state = row, lambda: self._programs.packing.read(row).state
+
     def _observe(self, tables: Sequence[LiveTable]) -> None:
         """Make what people's seats see, where a table asks for it."""
         for encoding in {table.encoding for table in tables if table.encoding is not None}:
             some = [table for table in tables if table.encoding == encoding]
-            filled = self._filled(some)
-            seen = tree_map(np.asarray, self._programs.observe(encoding)(_stacked(filled)))
+            rows = _stacked([table.row for table in some], self._size(len(some)))
+            seen = tree_map(np.asarray, self._programs.observe(encoding)(rows))
             for i, table in enumerate(some):
                 table.observation = tree_map(lambda x, i=i: x[i], seen)
                 if table.observed is not None:
@@ -238,83 +229,129 @@ class CompiledEngine(LiveEngine):
 
     def _think(self, tables: Sequence[LiveTable]) -> list[dict[int, int]]:
         """Let policies choose, all of one policy at once: by table, what each seat does."""
-        places: dict[Any, list[tuple[LiveTable, int]]] = {}
+        places: dict[PartnerId, list[tuple[LiveTable, int]]] = {}
         for table in tables:
             for seat in table.memory:
                 places.setdefault(self.registry.at(table, seat), []).append((table, seat))
         chosen: dict[int, dict[int, int]] = {id(table): {} for table in tables}
-        for partner, seats in places.items():
-            for first in range(0, len(seats), self._sizes[-1]):
-                self._think_alike(self.registry.policies[partner], seats[first : first + self._sizes[-1]], chosen)
+        for partner, held in places.items():
+            for first in range(0, len(held), self._sizes[-1]):
+                self._think_alike(self._policies[partner], held[first : first + self._sizes[-1]], chosen)
         return [chosen[id(table)] for table in tables]
 
     def _think_alike(
-        self, policy: Policy, places: Sequence[tuple[LiveTable, int]], chosen: dict[int, dict[int, int]]
+        self, policy: _PackedPolicy, places: Sequence[tuple[LiveTable, int]], chosen: dict[int, dict[int, int]]
     ) -> None:
-        size = next(size for size in self._sizes if size >= len(places))
-        filled = [*places, *[places[-1]] * (size - len(places))]
-        tables, seats = [table for table, _ in filled], np.array([seat for _, seat in filled], np.int32)
-        memory = tree_map(lambda *x: np.stack(x), *(table.memory[seat] for table, seat in filled))
-        turns = self._programs.act(policy, memory, _stacked(tables), seats, _chances(tables), _times(tables))
-        memory, actions, sound = tree_map(np.asarray, turns)
+        size = self._size(len(places))
+        memory = _stacked([table.memory[seat] for table, seat in places], size)
+        rows = _stacked([table.row for table, _ in places], size)
+        seats = _stacked([np.array(seat, np.int32) for _, seat in places], size)
+        memory, actions, sound = policy.act(memory, rows, seats)
         for i, (table, seat) in enumerate(places):
             if table.turn[seat] and not sound[i]:
                 raise PartnerFault(f"a partner in {self.game.id} chose an action that is not legal")
-            table.memory[seat] = tree_map(lambda x, i=i: x[i], memory)
+            table.memory[seat] = memory[i]
             chosen[id(table)][seat] = int(actions[i])
 
-    def _filled(self, tables: Sequence[LiveTable]) -> list[LiveTable]:
-        size = next(size for size in self._sizes if size >= len(tables))
-        return [*tables, *[tables[-1]] * (size - len(tables))]
+    def _size(self, count: int) -> int:
+        return next(size for size in self._sizes if size >= count)
 
 
-def _stacked(tables: Sequence[LiveTable]) -> Any:
-    return tree_map(lambda *x: np.stack(x), *(table.state for table in tables))
+def _stacked(rows: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """[size, ...]: the rows, and the last one again until the batch is full."""
+    return np.stack([*rows, *[rows[-1]] * (size - len(rows))])
 
 
-def _chances(tables: Sequence[LiveTable]) -> np.ndarray:
-    return np.array([table.chance for table in tables], np.uint32)
+class _TableRow(NamedTuple):
+    """What a table's row of bytes holds: all that the next step depends on but the actions."""
 
-
-def _times(tables: Sequence[LiveTable]) -> np.ndarray:
-    return np.array([table.t for table in tables], np.int32)
+    state: Any
+    chance: Any  # [2] uint32
+    t: Any  # steps played
 
 
 @dataclass(frozen=True)
 class _LivePrograms:
-    deal: Callable[..., Any]  # chance -> state, start, check, legal, turn
-    step: Callable[..., Any]  # states, actions, chances, times -> states, reward, terminated, done, check, legal, turn
-    act: Callable[..., Any]  # policy, memories, states, seats, chances, times -> memories, actions, sound
-    observe: Callable[[str], Callable[..., Any]]  # encoding -> (states -> what all seats see)
-
-
-@eqx.filter_jit
-def _begin_policy(policy: Policy, chance: Any, seat: Any) -> Any:
-    return policy_start(policy, jax.random.wrap_key_data(chance), seat)
+    packing: Packing  # of `_TableRow`
+    deal: Callable[..., Any]  # chance -> row, start, check, legal, turn
+    step: Callable[..., Any]  # rows, actions -> rows, reward, terminated, done, check, legal, turn
+    observe: Callable[[str], Callable[..., Any]]  # encoding -> (rows -> what all seats see)
 
 
 @functools.lru_cache(maxsize=32)
 def _programs(game: Game) -> _LivePrograms:
-    """The programs of a game, compiled when first used; policies that differ in numbers only share theirs."""
+    """The programs of a game, compiled when first used."""
     seats = game.num_seats
 
-    def deal(chance: Any) -> Any:
+    def first(chance: Any) -> _TableRow:
         state = game.init(chance_key(jax.random.wrap_key_data(chance), START, seats))
-        return state, game.start(state), checksum(state), game.legal(state), game.to_move(state)
+        return _TableRow(state, chance, jnp.int32(0))
 
-    def step(state: Any, actions: Any, chance: Any, t: Any) -> Any:
+    packing = Packing(jax.eval_shape(first, jnp.zeros(2, jnp.uint32)))
+
+    def deal(chance: Any) -> Any:
+        row = first(chance)
+        return packing.pack(row), game.start(row.state), checksum(row.state), *_choices(row.state)
+
+    def step(packed: Any, actions: Any) -> Any:
+        state, chance, t = packing.unpack(packed)
         after, outcome = game.step(state, actions, chance_key(jax.random.wrap_key_data(chance), t, seats))
         done = outcome.terminated | outcome.truncated | (t + 1 >= game.horizon)
-        return after, outcome.reward, outcome.terminated, done, checksum(after), game.legal(after), game.to_move(after)
+        packed = packing.pack(_TableRow(after, chance, t + 1))
+        return packed, outcome.reward, outcome.terminated, done, checksum(after), *_choices(after)
 
-    def act(policy: Policy, memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
-        def one(memory: Any, state: Any, seat: Any, chance: Any, t: Any) -> Any:
-            return seat_turn(game, policy, memory, state, seat, jax.random.wrap_key_data(chance), t)[:3]
-
-        return jax.vmap(one)(memory, state, seat, chance, t)
+    def _choices(state: Any) -> tuple[Any, Any]:
+        return game.legal(state), game.to_move(state)
 
     @functools.cache
     def observe(encoding: str) -> Callable[..., Any]:
-        return jax.jit(jax.vmap(lambda state: game.observe(state, encoding)))
+        return jax.jit(jax.vmap(lambda packed: game.observe(packing.unpack(packed).state, encoding)))
 
-    return _LivePrograms(jax.jit(deal), jax.jit(jax.vmap(step)), eqx.filter_jit(act), observe)
+    return _LivePrograms(packing, jax.jit(deal), jax.jit(jax.vmap(step)), observe)
+
+
+class _PackedPolicy:
+    """A policy whose memories are rows of bytes."""
+
+    def __init__(self, game: Game, policy: Policy):
+        self._arrays, static = eqx.partition(policy, eqx.is_array)
+        self._start, self._act = _policy_programs(game, StaticPolicy(static))
+
+    def start(self, chance: tuple[int, int], seat: int) -> np.ndarray:
+        """The memory before the first turn of a seat."""
+        return np.asarray(self._start(self._arrays, np.array(chance, np.uint32), np.int32(seat)))
+
+    def act(self, memory: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """One turn in each of these seats: memories, actions, and whether these are sound."""
+        memory, actions, sound = self._act(self._arrays, memory, rows, seats)
+        return np.asarray(memory), np.asarray(actions), np.asarray(sound)
+
+
+@functools.lru_cache(maxsize=256)
+def _policy_programs(game: Game, static: StaticPolicy) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The compiled start and turn; policies that differ in numbers only share them."""
+    tables = _programs(game).packing
+
+    def first(policy: Policy, chance: Any, seat: Any) -> Any:
+        return policy_start(policy, jax.random.wrap_key_data(chance), seat)
+
+    def memories(policy: Policy) -> Packing:
+        return Packing(jax.eval_shape(lambda: first(policy, jnp.zeros(2, jnp.uint32), jnp.int32(0))))
+
+    def start(arrays: Any, chance: Any, seat: Any) -> Any:
+        policy = eqx.combine(arrays, static.policy)
+        return memories(policy).pack(first(policy, chance, seat))
+
+    def act(arrays: Any, memory: Any, packed: Any, seat: Any) -> Any:
+        policy = eqx.combine(arrays, static.policy)
+        packing = memories(policy)
+
+        def one(memory: Any, packed: Any, seat: Any) -> Any:
+            state, chance, t = tables.unpack(packed)
+            key = jax.random.wrap_key_data(chance)
+            turn = seat_turn(game, policy, packing.unpack(memory), state, seat, key, t)
+            return packing.pack(turn.memory), turn.action, turn.sound
+
+        return jax.vmap(one)(memory, packed, seat)
+
+    return jax.jit(start), jax.jit(act)

@@ -95,16 +95,16 @@ class PlayerWorker:
         self._thread.close()
 
 
-def result_now(future: Future | None) -> Any:
-    """What a future holds by now; None if it holds nothing, or an error."""
-    if future is None or not future.done() or future.cancelled() or future.exception() is not None:
-        return None
-    return future.result()
+def result_now(choice: Move | Future | None) -> Move | None:
+    """The move that was chosen by now; None if there is none, or an error in its place."""
+    if not isinstance(choice, Future):
+        return choice
+    return choice.result() if choice.done() and not choice.cancelled() and choice.exception() is None else None
 
 
-async def wait_for(futures: Iterable[Future], timeout: float | None) -> None:
-    """Wait until all of these are done, or the time is over."""
-    waiting = [asyncio.wrap_future(future) for future in futures if not future.done()]
+async def wait_for(choices: Iterable[Move | Future | None], timeout: float | None) -> None:
+    """Wait until all that are still open are made, or the time is over."""
+    waiting = [asyncio.wrap_future(one) for one in choices if isinstance(one, Future) and not one.done()]
     for one in waiting:
         one.add_done_callback(lambda one: one.cancelled() or one.exception())  # whoever needs it looks at the original
     if waiting:

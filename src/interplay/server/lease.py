@@ -80,6 +80,8 @@ class Lease:
         self.lost = False
         self.on_lost = on_lost
         self._database = database
+        mine = sa.select(leases.c.fence).where(leases.c.name == row.name, leases.c.owner == row.owner)
+        self._mine = mine.with_for_update(read=True)  # made once: it is asked with every commit
         self._over = threading.Event()
         database.guards.append(self.check)
         self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
@@ -93,8 +95,7 @@ class Lease:
         """
         if tx.dialect.name == "postgresql":  # or a process that is stopped within a transaction keeps the lease locked
             tx.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {int(1000 * IDLE_S)}")
-        mine = sa.select(leases.c.fence).where(leases.c.name == self.name, leases.c.owner == self.owner)
-        if tx.execute(mine.with_for_update(read=True)).one_or_none() is None:
+        if tx.execute(self._mine).one_or_none() is None:
             raise LeaseLost(self.name)
 
     def release(self) -> None:

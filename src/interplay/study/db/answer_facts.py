@@ -14,6 +14,17 @@ from interplay.study.protocol.answers import failed_checks
 from interplay.study.protocol.flow import Page, options, ordered
 from interplay.study.protocol.model import Protocol
 
+_ANSWERS = (
+    sa.select(answer_rows.c.id, answer_rows.c.answers)
+    .where(answer_rows.c.person == sa.bindparam("number"))
+    .order_by(answer_rows.c.id)
+)
+_SCORES = (
+    sa.select(games.c.score, games.c.practice)
+    .where(games.c.person == sa.bindparam("number"), games.c.status == "done", games.c.score.is_not(None))
+    .order_by(games.c.id)
+)
+
 
 def facts(tx: Tx, number: int, *, before: int | None = None) -> dict[str, Any]:
     """Return what conditions may ask of: the last answer to every question, and the scores of finished games.
@@ -23,16 +34,10 @@ def facts(tx: Tx, number: int, *, before: int | None = None) -> dict[str, Any]:
         number: The participant.
         before: Only what was answered before the answers with this number.
     """
-    query = sa.select(answer_rows.c.answers).where(answer_rows.c.person == number)
-    query = query if before is None else query.where(answer_rows.c.id < before)
     known: dict[str, Any] = {}
-    for stored in tx.execute(query.order_by(answer_rows.c.id)).scalars():
-        known |= stored
-    rows = tx.execute(
-        sa.select(games.c.score, games.c.practice)
-        .where(games.c.person == number, games.c.status == "done", games.c.score.is_not(None))
-        .order_by(games.c.id)
-    ).all()
+    for stored in tx.execute(_ANSWERS, {"number": number}):
+        known |= stored.answers if before is None or stored.id < before else {}
+    rows = tx.execute(_SCORES, {"number": number}).all()
     scores = [row.score for row in rows if not row.practice]
     return known | {"score": rows[-1].score if rows else None, "scores": scores}
 

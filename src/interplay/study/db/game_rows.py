@@ -27,6 +27,10 @@ from interplay.traces.export import from_record, to_record
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
+# Asked with every commit of games' events, so it is made once.
+_OWNED = sa.select(games.c.id).where(
+    games.c.id.in_(sa.bindparam("numbers", expanding=True)), games.c.owner == sa.bindparam("of")
+)
 
 
 class SeatedPerson(NamedTuple):
@@ -167,8 +171,7 @@ def check_owner(tx: Tx, numbers: Iterable[int], owner: str) -> None:
         GameElsewhere: One of them belongs to another server, or was erased.
     """
     wanted = set(numbers)
-    query = sa.select(games.c.id).where(games.c.id.in_(wanted), games.c.owner == owner)
-    if len(tx.execute(query).all()) != len(wanted):
+    if len(tx.execute(_OWNED, {"numbers": list(wanted), "of": owner}).all()) != len(wanted):
         raise GameElsewhere("")
 
 

@@ -34,6 +34,10 @@ NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dro
 WITHDRAWN = "withdrawn"  # stopped taking part, by their own choice
 OVER = (DONE, SCREENED, DROPPED, WITHDRAWN)
 SUBJECT = "person:"  # prefix of a participant's number in the subject of a session
+# Asked several times in every transaction, so they are made once.
+_ROW = sa.select(people).where(people.c.id == sa.bindparam("number"))
+_LOCKED_ROW = _ROW.with_for_update()
+_SLOTS = sa.select(slots.c.key, slots.c.number).where(slots.c.person == sa.bindparam("number"))
 
 
 @dataclass(frozen=True)
@@ -133,9 +137,8 @@ def person_of_session(
 
 def person(tx: Tx, number: int, *, lock: bool = False) -> Person:
     """Return a participant by number, with their row locked if asked for."""
-    query = sa.select(people).where(people.c.id == number)
-    row = tx.execute(query.with_for_update() if lock else query).one()
-    slot_rows = tx.execute(sa.select(slots.c.key, slots.c.number).where(slots.c.person == number))
+    row = tx.execute(_LOCKED_ROW if lock else _ROW, {"number": number}).one()
+    slot_rows = tx.execute(_SLOTS, {"number": number})
     return Person(
         row.id, row.public, row.status, row.language, row.position, row.tries, row.seed,
         {r.key: r.number for r in slot_rows}, row.payment, row.code, row.test, row.page_opened,

@@ -21,6 +21,7 @@ from interplay.study.db.game_rows import GameElsewhere, GameRecord
 from interplay.study.db.participants import Person
 from interplay.study.live.browser_views import browser_view
 from interplay.study.live.event_log import GameEventLog
+from interplay.study.live.game_session import SharedTicks
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.live.live_game import LiveGame
@@ -71,6 +72,7 @@ class StudyState:
         self._locks: dict[int, asyncio.Lock] = {}  # by person
         self._speech = {language: Speech(language, protocol.words) for language in protocol.languages}
         self._stopped: set[int] = set()  # participants who have withdrawn since the server was started
+        self._ticks = SharedTicks()
         self._opening = asyncio.Lock()  # so that a shared game is opened once
         self._event_log: GameEventLog | None = None
         self._owner = ""  # of the study's lease
@@ -262,7 +264,8 @@ class StudyState:
         engine = self.engines[record.setting]
         setting = faster(self.protocol.games[record.setting], self.speed)
         grace_s = self.protocol.grace_s / self.speed
-        live = LiveGame(record, setting, engine, browser_view(engine.game), self.event_log, self.base.clock, grace_s)
+        view, clock = browser_view(engine.game), self.base.clock
+        live = LiveGame(record, setting, engine, view, self.event_log, clock, grace_s, self._ticks)
         await live.open()
         for number in self._stopped & live.slots.keys():  # withdrawn while it was opened
             live.stop(number)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import secrets
 from typing import Any
 
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from interplay.server.clock import Clock
-from interplay.server.database import Database, Tx, insert, is_away
+from interplay.server.database import Database, Tx, is_away
 from interplay.server.lease import LeaseLost
 from interplay.study.db.game_rows import GameElsewhere, check_owner
 from interplay.study.db.schema import events
@@ -146,4 +149,10 @@ def _settle(stored: asyncio.Future[None], error: Exception | None) -> None:
 def _insert(tx: Tx, rows: list[dict[str, Any]], owner: str | None) -> None:
     if owner is not None:
         check_owner(tx, {row["game"] for row in rows} - {None}, owner)
-    tx.execute(insert(tx, events).on_conflict_do_nothing(index_elements=["stamp"]), rows)
+    tx.execute(_inserted_once(tx.dialect.name), rows)
+
+
+@functools.cache
+def _inserted_once(dialect: str) -> sa.Executable:
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return insert(events).on_conflict_do_nothing(index_elements=["stamp"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -37,6 +38,23 @@ SILENT_S = 0.75  # a tick that is not acknowledged for so long pauses the game
 SUSPENDED_S = 1.0  # a tick that comes so late says that this process did not run
 
 
+class SharedTicks:
+    """Wakes all games that tick at the same time together, so that they are played as one batch and stored at once."""
+
+    def __init__(self) -> None:
+        self._due: dict[float, asyncio.Event] = {}
+
+    async def wait(self, due: float) -> None:
+        """Wait until a time on the monotonic clock."""
+        if due not in self._due:
+            self._due[due] = asyncio.Event()
+            asyncio.get_running_loop().call_at(due, self._wake, due)
+        await self._due[due].wait()
+
+    def _wake(self, due: float) -> None:
+        self._due.pop(due).set()
+
+
 class GameSession:
     """One game from its start to its trace.
 
@@ -48,6 +66,7 @@ class GameSession:
         event_log: Where events are stored.
         clock: The server's clock.
         grace_s: How long the others wait for a participant who has gone.
+        ticks: The ticks of all games of the server.
     """
 
     def __init__(
@@ -59,9 +78,10 @@ class GameSession:
         event_log: GameEventLog,
         clock: Clock,
         grace_s: float,
+        ticks: SharedTicks,
     ):
         self.record, self.setting, self.engine, self.viewer = record, setting, engine, viewer
-        self.event_log, self.clock, self.grace_s = event_log, clock, grace_s
+        self.event_log, self.clock, self.grace_s, self._ticks = event_log, clock, grace_s, ticks
         self.fold = record.stored
         self.slots = {
             seated.person: ParticipantSlot(seated, event_log, self._cook(seated.seat), self.fold)
@@ -146,12 +166,12 @@ class GameSession:
     async def run(self) -> None:
         """Play until the game is over and all of it is stored."""
         stored: asyncio.Future[None] | None = None
-        due = 0.0
+        tick = 0
         while not self._handle_withdrawn():
             self._find_silent()
             if self._paused():
                 await self._wait()
-                due, self._running = 0.0, False
+                tick, self._running = 0, False
                 if not self._paused():
                     self._show_all()  # a tick ends the pause in browsers
                 continue
@@ -160,7 +180,7 @@ class GameSession:
                 if not self._running:
                     await self._start()
                     continue
-                due = await self._tick(due)
+                tick = await self._tick(tick)
                 if not self._running:  # this process was suspended
                     continue
             elif not await self._turn():
@@ -327,17 +347,21 @@ class GameSession:
         self.engine.resume(table)
         old.close()
 
-    async def _tick(self, due: float) -> float:
-        """Sleep until the next tick, and return when it was due.
+    async def _tick(self, last: int) -> int:
+        """Wait for the next tick, and return its number.
 
         Games tick in a few groups, each of which is played as one batch: if all ticked at once, the last ones would be
         late.
+
+        Args:
+            last: The number of the tick before; 0 after a pause.
         """
-        length = 1.0 / self.setting.tick_hz
-        now = time.monotonic()  # the event loop caches its own clock while it works
-        first = self.record.id % PHASES / PHASES * length
-        due = due + length if due and due + length > now - length else ((now - first) // length + 1) * length + first
-        await asyncio.sleep(max(0.0, due - now))
+        hz, now = self.setting.tick_hz, time.monotonic()  # the event loop caches its own clock while it works
+        first = self.record.id % PHASES / PHASES
+        next_number = math.floor(now * hz - first) + 1
+        number = last + 1 if last and last + 1 >= next_number - 1 else next_number
+        due = (number + first) / hz
+        await self._ticks.wait(due)
         late = time.monotonic() - due
         self.late_s.append(max(0.0, late))
         if late > SILENT_S / 2:  # acknowledgements may lie unread
@@ -346,7 +370,7 @@ class GameSession:
         if late > SUSPENDED_S:
             self._running = False
             self._tell_all({"type": "pause", "reason": "server", "grace_s": 0})
-        return due
+        return number
 
     async def _turn(self) -> bool:
         """Wait, at most a second, until everyone who is to move has chosen; return whether they have."""
@@ -403,19 +427,9 @@ class GameSession:
                 self._show(slot)
 
     async def _settled(self, seats: Iterable[int]) -> None:
-        """Wait for partners' choices: without limit for fast ones, up to `think_s` for others.
-
-        Partners that still owe an earlier answer are not waited for.
-        """
-        pending = {seat: self.table.pending[seat] for seat in seats if seat in self.table.pending}
-        patient = [choice for seat, choice in pending.items() if self.engine.is_prompt(self.table, seat)]
-        others = [
-            choice
-            for seat, choice in pending.items()
-            if choice not in patient and not (seat in self._overdue and not self._overdue[seat].done())
-        ]
-        await wait_for(patient, None)
-        await wait_for(others, self.setting.think_s)
+        """Wait for partners who are still thinking, up to `think_s`; not for those that still owe an earlier answer."""
+        owing = {seat for seat, answer in self._overdue.items() if not answer.done()}
+        await wait_for([self.table.pending.get(seat) for seat in seats if seat not in owing], self.setting.think_s)
 
     async def _play(self) -> asyncio.Future[None]:
         """Step with what everyone has chosen, and return the future that is done when the step is stored."""
@@ -448,7 +462,7 @@ class GameSession:
         if self.viewer.macro_actions:
             doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.slots.values()}
             payload["doing"] = {str(seat): act for seat, act in doing.items()}
-        t, before = table.t, table.state
+        t, before = table.t, table.state if self.viewer.macro_actions else None
         stored = lead.note(t, "step", **payload)
         await asyncio.wrap_future(self.engine.step(table, joint))
         for slot, noted, seqs in acknowledged:
@@ -473,7 +487,7 @@ class GameSession:
                 table.add_event(seat, "deadline", {"late": True})
                 if not self.viewer.real_time:
                     joint[seat] = default_action(table, seat)
-                if choice is not None and (seat not in self._overdue or self._overdue[seat].done()):
+                if isinstance(choice, Future) and (seat not in self._overdue or self._overdue[seat].done()):
                     self._overdue[seat] = choice
                 continue
             self._overdue.pop(seat, None)
