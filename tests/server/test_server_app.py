@@ -21,9 +21,9 @@ from interplay.server import audit, keys
 from interplay.server.api_error import ApiError
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
 from interplay.server.database import DatabaseUnavailable, open_database
-from interplay.server.plain import DEEPEST, check_text, check_value
 from interplay.server.serve import Listen, config
 from interplay.server.sockets import ClientDisconnected, Frames
+from interplay.server.storable_text import DEEPEST, check_text, check_value
 
 
 @pytest.fixture

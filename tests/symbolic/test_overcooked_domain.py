@@ -7,9 +7,9 @@ import pytest
 import interplay
 from interplay import api
 from interplay.games.overcooked import lineage
-from interplay.games.overcooked.symbolic_domain import OvercookedReader
 from interplay.games.overcooked.human import human_games
 from interplay.games.overcooked.state import OvercookedItem, is_soup
+from interplay.games.overcooked.symbolic_domain import OvercookedReader
 from interplay.metrics.interdependence import CLASSES, InterdependenceOptions, count, windows
 from interplay.symbolic.declare import DomainError
 from interplay.symbolic.pddl import export

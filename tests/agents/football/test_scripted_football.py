@@ -41,8 +41,8 @@ def test_other_names_options_and_games_are_refused():
 
 def test_passes_before_a_goal_are_constructive():
     """Hand-made episode: centre to top wing, back to the centre nearer to the goal, and a goal."""
-    from interplay.games.football.symbolic_domain import FootballReader
     from interplay.games.football.pitch import NOBODY, OURS
+    from interplay.games.football.symbolic_domain import FootballReader
     from interplay.metrics.interdependence.count import count
 
     class Pitches:

@@ -9,7 +9,7 @@ import pytest
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.metrics.communication import AuditSettings, judge
-from interplay.metrics.communication.collab_overcooked import dish_of_order, read_experiment_logs
+from interplay.metrics.communication.collab_overcooked_logs import dish_of_order, read_experiment_logs
 
 CLOSED = ["XXXPX", "I XaX", "CbX X", "D X O", "XBXSX"]
 OPEN = ["XXXPX", "I  aX", "Cb  X", "D   O", "XBXSX"]

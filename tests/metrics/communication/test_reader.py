@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.kitchen_words import Vocabulary, components, made_by, singular, split_mix
 from interplay.metrics.communication.reader import MessageReader, MessageReading, RequestedAct
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
 from interplay.metrics.communication.scene import KitchenScene, SceneObject
-from interplay.metrics.communication.words import Vocabulary, components, made_by, singular, split_mix
 
 NAMES = (
     "egg", "potato", "potato~slices", "boiled(potato~slices)", "mashed(boiled(potato~slices))", "sweet_potato",

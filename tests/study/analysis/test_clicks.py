@@ -2,7 +2,7 @@
 
 import pytest
 
-from interplay.study.analysis.clicks import click, partner_moves
+from interplay.study.analysis.button_presses import click, partner_moves
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.plan import Clicks

@@ -8,7 +8,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
 
 KNOWN = ("public", "seen")  # by hints and open cards; and by the other hands, too
@@ -23,9 +23,9 @@ def known(
     Each in every sense of KNOWN; false for hints.
     """
     seat, slot = state.time % rules.players, jnp.asarray(rules.moves.slot)[action]
-    can_be = jnp.stack([cards.public(rules, state)[seat, slot], cards.seen(rules, state, seat)[slot]])
-    fits = cards.pack(rules, cards.playable(rules, state))
-    return cards.within(can_be, fits), cards.within(can_be, ~fits)
+    can_be = jnp.stack([card_sets.public(rules, state)[seat, slot], card_sets.seen(rules, state, seat)[slot]])
+    fits = card_sets.pack(rules, card_sets.playable(rules, state))
+    return card_sets.within(can_be, fits), card_sets.within(can_be, ~fits)
 
 
 def flags(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> Bool[Array, "name sense"]:

@@ -14,14 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.state import NO_CARD, HanabiRules, HanabiState
 
 
 def unseen(rules: HanabiRules, state: HanabiState, seat: Int[Array, ""]) -> Int[Array, " identity"]:
     """Return the copies of each identity that a seat sees nowhere: they are in its hand or in the deck."""
-    in_hand = cards.in_hands(rules, state.hands)
-    return jnp.asarray(rules.total_copies) - cards.gone(rules, state) - (jnp.sum(in_hand, axis=0) - in_hand[seat])
+    in_hand = card_sets.in_hands(rules, state.hands)
+    return jnp.asarray(rules.total_copies) - card_sets.gone(rules, state) - (jnp.sum(in_hand, axis=0) - in_hand[seat])
 
 
 def draw_hand(

@@ -12,9 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from interplay.metrics.communication.frames import act_told_of, as_imperative, with_its_antecedent
 from interplay.metrics.communication.idioms import in_known_words, with_its_verb
-from interplay.metrics.communication.words import (
+from interplay.metrics.communication.kitchen_words import (
     DETERMINERS,
     FORMS,
     GERUNDS,
@@ -25,6 +24,7 @@ from interplay.metrics.communication.words import (
     places_in,
     tokens_of,
 )
+from interplay.metrics.communication.request_phrasings import act_told_of, as_imperative, with_its_antecedent
 
 ASK, COMMIT, NOBODY, TELL, PROHIBIT, DESCRIBE = "ask", "commit", "nobody", "tell", "prohibit", "describe"
 PROHIBIT_DOING = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from interplay.metrics.communication.kitchen_words import DISH
 from interplay.metrics.communication.records import Transcript, TranscriptEvent
-from interplay.metrics.communication.words import DISH
 
 
 class Passed(NamedTuple):

@@ -10,6 +10,7 @@ from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES
 from interplay.games.collab_kitchen.lineage import Execution, executions
+from interplay.metrics.communication.kitchen_words import place_of
 from interplay.metrics.communication.records import (
     ATTEMPT,
     CALL,
@@ -23,7 +24,6 @@ from interplay.metrics.communication.records import (
     TranscriptRole,
 )
 from interplay.metrics.communication.tasks import task_of
-from interplay.metrics.communication.words import place_of
 from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces import Replay
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import HORIZONS, dish
+from interplay.metrics.communication.kitchen_words import Vocabulary, parse_act, place_of
 from interplay.metrics.communication.records import (
     ATTEMPT,
     CALL,
@@ -31,7 +32,6 @@ from interplay.metrics.communication.records import (
     TranscriptTask,
 )
 from interplay.metrics.communication.tasks import task_of
-from interplay.metrics.communication.words import Vocabulary, parse_act, place_of
 from interplay.safe_files import lines, parse_json
 
 HEADER = "episode"

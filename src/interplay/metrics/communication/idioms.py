@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from interplay.metrics.communication.words import PARTICIPLES
+from interplay.metrics.communication.kitchen_words import PARTICIPLES
 
 _UTENSIL_ACTS = {"oven": "bake", "pot": "cook", "blender": "stir"}
 _TURN_ON = "start|turn on|switch on|activate|fire up|power on|run|operate"

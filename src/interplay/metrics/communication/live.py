@@ -9,11 +9,11 @@ from interplay.agents.dialogue import DialogueMessage
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution
 from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.kitchen_words import NamedThing
 from interplay.metrics.communication.reader import MessageReader, RequestedAct
 from interplay.metrics.communication.reader_error import PRODUCT, anything
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
 from interplay.metrics.communication.scene import KitchenScene
-from interplay.metrics.communication.words import NamedThing
 
 
 class ReadRequest(NamedTuple):

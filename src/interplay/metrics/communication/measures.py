@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from interplay.metrics.communication.dependence import Passed, passed, rates, thing_of
+from interplay.metrics.communication.kitchen_words import NamedThing, tokens_of
 from interplay.metrics.communication.process import DialogueProcess, dialogues, history_of, references_of, tes
 from interplay.metrics.communication.records import (
     ASSISTED,
@@ -28,7 +29,6 @@ from interplay.metrics.communication.records import (
     TranscriptEvent,
 )
 from interplay.metrics.communication.request_outcomes import judge, vocabulary_of
-from interplay.metrics.communication.words import NamedThing, tokens_of
 from interplay.table import Row
 
 Value = float | int | None

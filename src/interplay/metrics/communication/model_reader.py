@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
 from interplay.agents.llm.chat import ChatRequest, Model, system_and_user
+from interplay.metrics.communication.kitchen_words import PLACES, Vocabulary, parse_act
 from interplay.metrics.communication.records import MESSAGE, VERBS, ObservedAct, Transcript, TranscriptEvent
 from interplay.metrics.communication.request_outcomes import vocabulary_of
-from interplay.metrics.communication.words import PLACES, Vocabulary, parse_act
 
 PROMPT_VERSION = 1
 SHAPE = AnswerShape({"analysis": TEXT, "requests": TEXTS}, longest=400)

@@ -11,10 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interplay.metrics.communication.clauses import ASK, NOBODY, PROHIBIT, TELL, Clause, Names, Verb, clauses, verbs_in
-from interplay.metrics.communication.other_languages import in_english
-from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
-from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
-from interplay.metrics.communication.words import (
+from interplay.metrics.communication.kitchen_words import (
     AFTER,
     BRING,
     COUNTER,
@@ -38,6 +35,9 @@ from interplay.metrics.communication.words import (
     parse_act,
     places_in,
 )
+from interplay.metrics.communication.other_languages import in_english
+from interplay.metrics.communication.records import ObservedAct, TranscriptEvent, TranscriptUnit
+from interplay.metrics.communication.scene import AT, KitchenScene, SceneObject
 
 _SMALL = DETERMINERS | PRONOUNS | {
     "please", "to", "on", "in", "into", "onto", "at", "from", "for", "with", "me", "us", "you", "it", "up", "down",

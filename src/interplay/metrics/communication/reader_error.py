@@ -20,10 +20,10 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
 from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.kitchen_words import DISH, Vocabulary
 from interplay.metrics.communication.reader import MessageReader
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
 from interplay.metrics.communication.scene import KitchenScene
-from interplay.metrics.communication.words import DISH, Vocabulary
 
 ROLES = ("chef", "assistant")
 PRODUCT = "product"  # what labels call the thing that is delivered: "the soup"

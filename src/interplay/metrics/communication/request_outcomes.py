@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.kitchen_words import MAKES, Vocabulary, components, made_by, split_mix
 from interplay.metrics.communication.reader import MessageReader, RequestedAct
 from interplay.metrics.communication.records import (
     ASSISTED,
@@ -30,7 +31,6 @@ from interplay.metrics.communication.records import (
     TranscriptUnit,
 )
 from interplay.metrics.communication.scene import KitchenScene
-from interplay.metrics.communication.words import MAKES, Vocabulary, components, made_by, split_mix
 
 
 def judge(transcript: Transcript, settings: AuditSettings | None = None) -> list[JudgedRequest]:

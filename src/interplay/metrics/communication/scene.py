@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from interplay.metrics.communication.kitchen_words import MAKES, made_by
 from interplay.metrics.communication.records import TranscriptEvent
-from interplay.metrics.communication.words import MAKES, made_by
 
 AT = {"cut": "chopping_board", "stir": "blender", "cook": "pot", "bake": "oven"}  # unless it is said
 

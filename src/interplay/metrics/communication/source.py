@@ -8,7 +8,7 @@ from pathlib import Path
 
 from interplay.errors import InterplayError
 from interplay.metrics.api import samples
-from interplay.metrics.communication.collab_overcooked import is_experiment_log, read_experiment_logs
+from interplay.metrics.communication.collab_overcooked_logs import is_experiment_log, read_experiment_logs
 from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.metrics.communication.metric import transcripts

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, Dish, dish, parts, process
 from interplay.games.collab_kitchen.reference import recipe_closure, reference_plans
+from interplay.metrics.communication.kitchen_words import DISH
 from interplay.metrics.communication.records import ObservedAct, TranscriptRole, TranscriptTask
-from interplay.metrics.communication.words import DISH
 
 
 def task_of(ordered: Dish | str, roles: Sequence[TranscriptRole]) -> TranscriptTask:

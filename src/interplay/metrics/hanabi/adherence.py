@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.rules import step
 from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
 from interplay.games.records import record
@@ -110,8 +110,8 @@ class OwnHand:
 
 
 def _mine(rules: HanabiRules, state: HanabiState, table: PublicTable, seat: Array) -> OwnHand:
-    can_be = cards.seen(rules, state, seat)
-    certain, trash = cards.within(can_be, table.fits), cards.within(can_be, table.dead)
+    can_be = card_sets.seen(rules, state, seat)
+    certain, trash = card_sets.within(can_be, table.fits), card_sets.within(can_be, table.dead)
     unwanted = table.clued[seat] & (table.believed[seat] == 0)
     return OwnHand(ready=(table.ready[seat] | certain) & ~trash, certain=certain, trash=trash | unwanted)
 
@@ -144,7 +144,7 @@ def _hint(
 ) -> Array:
     """The rule of the hint given, in the light of those that could have been given."""
     legal = state.tokens > 0
-    touches = cards.has(
+    touches = card_sets.has(
         jnp.asarray(rules.moves.touches)[np.flatnonzero(rules.moves.offset), None],
         state.hands[(seat + jnp.asarray(rules.moves.offset)[np.flatnonzero(rules.moves.offset)]) % rules.players],
     )

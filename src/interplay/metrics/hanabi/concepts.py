@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt8
 
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, NO_CARD, PLAY, HanabiRules, HanabiState
 from interplay.metrics.hanabi.moves import in_blocks
 
@@ -87,18 +87,18 @@ def _last_move(rules: HanabiRules, state: HanabiState, me: Array) -> list[Array]
 
 
 def _own_cards(rules: HanabiRules, state: HanabiState, me: Array) -> list[Array]:
-    can_be = cards.seen(rules, state, me)
-    fits, useless = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead))
-    return [_named(state)[me], cards.within(can_be, fits), cards.within(can_be, useless)]
+    can_be = card_sets.seen(rules, state, me)
+    fits, useless = (card_sets.pack(rules, f(rules, state)) for f in (card_sets.playable, card_sets.dead))
+    return [_named(state)[me], card_sets.within(can_be, fits), card_sets.within(can_be, useless)]
 
 
 def _their_cards(rules: HanabiRules, state: HanabiState, them: Array) -> list[Array]:
     hand = state.hands[them]
-    fits, last = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.critical))
+    fits, last = (card_sets.pack(rules, f(rules, state)) for f in (card_sets.playable, card_sets.critical))
     present = hand != NO_CARD
     ranks = jnp.any(present[:, None] & (hand[:, None] % rules.ranks == np.arange(rules.ranks)), axis=0)
     suits = jnp.any(present[:, None] & (hand[:, None] // rules.ranks == np.arange(len(rules.suits))), axis=0)
-    return [_named(state)[them], cards.has(fits, hand), cards.has(last, hand), ranks, suits]
+    return [_named(state)[them], card_sets.has(fits, hand), card_sets.has(last, hand), ranks, suits]
 
 
 def _named(state: HanabiState) -> Bool[Array, "seat slot"]:

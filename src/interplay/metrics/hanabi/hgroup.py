@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.rules import give_hint
 from interplay.games.hanabi.state import HINT_RANK, NO_CARD, HanabiRules, HanabiState, card_bit
 from interplay.games.records import record
@@ -98,10 +98,12 @@ def oldest(flags: Bool[Array, "*seat slot"]) -> Int[Array, "*seat"]:
 
 def look(rules: HanabiRules, state: HanabiState, signals: ClueSignals) -> PublicTable:
     """Return a position as the conventions see it."""
-    fits, dead, critical = (cards.pack(rules, f(rules, state)) for f in (cards.playable, cards.dead, cards.critical))
+    fits, dead, critical = (
+        card_sets.pack(rules, f(rules, state)) for f in (card_sets.playable, card_sets.dead, card_sets.critical)
+    )
     present = state.hands != NO_CARD
     clued = present & ((state.told_colours | state.told_ranks) != 0)
-    can_be = cards.public(rules, state)
+    can_be = card_sets.public(rules, state)
     alive = can_be & ~dead  # good touch: nobody clues what is dead
     narrow = alive & signals.read
     believed = jnp.where(clued | signals.due, jnp.where(narrow != 0, narrow, alive), jnp.uint32(0))
@@ -112,8 +114,8 @@ def look(rules: HanabiRules, state: HanabiState, signals: ClueSignals) -> Public
         clued=clued,
         can_be=can_be,
         believed=believed,
-        ready=cards.within(believed, fits),
-        trash=cards.within(can_be, dead),
+        ready=card_sets.within(believed, fits),
+        trash=card_sets.within(can_be, dead),
         chop=oldest(present & ~clued),
     )
 
@@ -126,7 +128,7 @@ def clue(
     giver = state.time % rules.players
     receiver = (giver + jnp.asarray(moves.offset)[action]) % rules.players
     named, hand = jnp.asarray(moves.touches)[action], state.hands[receiver]
-    touched = cards.has(named, hand)
+    touched = card_sets.has(named, hand)
     new = touched & ~before.clued[receiver]
     chop = before.chop[receiver]
     on_chop = (chop != NONE) & new[chop]
@@ -141,12 +143,12 @@ def clue(
     own = jnp.arange(rules.players) == receiver
     clued = before.clued | (own[:, None] & touched)
     chain, lacking = _chain(rules, state, before.clued)
-    reach = cards.pack(rules, chain)
-    playable = cards.has(reach, card)
+    reach = card_sets.pack(rules, chain)
+    playable = card_sets.has(reach, card)
     save = [on_chop & s for s in _saves(rules, state, before, giver, card, by_five, by_two)]
 
     saves = _save_set(rules, before, by_five, by_two, by_rank)
-    read = cards.public(rules, after)[receiver, focus] & ~before.dead & (reach | jnp.where(on_chop, saves, 0))
+    read = card_sets.public(rules, after)[receiver, focus] & ~before.dead & (reach | jnp.where(on_chop, saves, 0))
     stalls = jnp.any(new) & ~on_chop & by_five & signals.early & ~playable
     missing = _missing(rules, state, before, chain, lacking, card)
     request = _requested_cards(
@@ -159,7 +161,7 @@ def clue(
 
     doubtful = _doubtful(rules, state, before, giver, clued, receiver)
     fix = _fixes(state, before, then, receiver, touched, doubtful)
-    gained = jnp.any(then.ready[receiver] & ~before.ready[receiver] & cards.has(before.fits, hand))
+    gained = jnp.any(then.ready[receiver] & ~before.ready[receiver] & card_sets.has(before.fits, hand))
     moved = (
         playable & ~before.ready[receiver, focus] & (then.believed[receiver, focus] != before.believed[receiver, focus])
     )
@@ -172,7 +174,7 @@ def clue(
         ~jnp.any(new) & (gained | moved),
         stalls,
     ]
-    other = on_chop & ~jnp.any(jnp.stack(good)) & jnp.any(touched & cards.has(reach, hand))
+    other = on_chop & ~jnp.any(jnp.stack(good)) & jnp.any(touched & card_sets.has(reach, hand))
     bad = jnp.any(new & doubtful[receiver])
     order = [other, fix, bad, *good, jnp.any(new) & on_chop, jnp.any(new)]
     name = ["wrong_chop_focus", "fix_clue", "bad_touch", *GIVEN, "wrong_save", "wrong_play_clue"]
@@ -192,9 +194,9 @@ def _chain(
         clued.
     """
     clued_identity = jnp.any(clued[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1))
-    open_ = ~((cards.rank_of(rules) < cards.heights(rules, state)) | clued_identity).reshape(-1, rules.ranks)
+    open_ = ~((card_sets.rank_of(rules) < card_sets.heights(rules, state)) | clued_identity).reshape(-1, rules.ranks)
     lacking = (jnp.cumsum(open_, axis=1) - open_).reshape(-1)
-    return (lacking == 0) & ~cards.dead(rules, state), lacking
+    return (lacking == 0) & ~card_sets.dead(rules, state), lacking
 
 
 def _missing(
@@ -211,8 +213,8 @@ def _missing(
     same = np.arange(rules.identities) // rules.ranks == suit
     # Of the suit's cards with nothing lacking below, the highest is the first that is itself not clued.
     first_open = jnp.max(jnp.where(same & (lacking == 0), np.arange(rules.identities), NONE))
-    waits = chain[identity] & ~cards.has(before.fits, card)
-    finesses = (lacking[identity] == 1) & ~cards.has(before.dead, card)
+    waits = chain[identity] & ~card_sets.has(before.fits, card)
+    finesses = (lacking[identity] == 1) & ~card_sets.has(before.dead, card)
     return jnp.where(waits, following, jnp.where(finesses, first_open, NONE)).astype(jnp.int32)
 
 
@@ -220,7 +222,7 @@ def _save_set(
     rules: HanabiRules, table: PublicTable, by_five: Array, by_two: Array, by_rank: Array
 ) -> UInt32[Array, ""]:
     """What a hint with the focus on a chop card may want to save."""
-    ranks = cards.rank_sets(rules)
+    ranks = card_sets.rank_sets(rules)
     alive = ~table.dead
     critical = table.critical & jnp.where(by_rank, ~jnp.uint32(0), ~jnp.uint32(ranks[-1]))
     by_number = jnp.where(by_five, ranks[-1], jnp.uint32(0)) | jnp.where(by_two, ranks[TWO], jnp.uint32(0))
@@ -231,13 +233,13 @@ def needs_save(
     rules: HanabiRules, state: HanabiState, table: PublicTable, giver: Int[Array, ""], card: Int[Array, ""]
 ) -> tuple[Bool[Array, ""], Bool[Array, ""], Bool[Array, ""]]:
     """Whether a chop card is to be saved as a 5, as a 2 of which no other copy is to be seen, or as a last copy."""
-    alive = (card >= 0) & ~cards.has(table.dead, card)
-    in_hands = cards.in_hands(rules, state.hands)
+    alive = (card >= 0) & ~card_sets.has(table.dead, card)
+    in_hands = card_sets.in_hands(rules, state.hands)
     copies = (jnp.sum(in_hands, axis=0) - in_hands[giver])[jnp.maximum(card, 0)]
     rank = card % rules.ranks
     five = alive & (rank == rules.ranks - 1)
     two = alive & (rank == TWO) & (copies == 1) & ~five
-    return five, two, cards.has(table.critical, card) & ~five
+    return five, two, card_sets.has(table.critical, card) & ~five
 
 
 def _saves(
@@ -274,7 +276,7 @@ def _requested_cards(
     seats = np.arange(rules.players)
     own = (seats == receiver)[:, None]
     present = state.hands != NO_CARD
-    matches = before.clued & cards.has(before.can_be, jnp.full(state.hands.shape, missing)) & (missing != NONE)
+    matches = before.clued & card_sets.has(before.can_be, jnp.full(state.hands.shape, missing)) & (missing != NONE)
     matches &= ~(own & (jnp.arange(rules.hand_size) == focus))
     prompt = newest(matches)
     finesse = newest(present & ~before.clued & ~(own & touched))
@@ -355,7 +357,7 @@ def _doubtful(
         counted[..., None] & (state.hands[..., None] == np.arange(rules.identities)), axis=(0, 1), dtype=jnp.int32
     )
     twice = copies[jnp.maximum(state.hands, 0)] > 1
-    return clued & (cards.has(before.dead, state.hands) | twice)
+    return clued & (card_sets.has(before.dead, state.hands) | twice)
 
 
 def _fixes(
@@ -368,7 +370,7 @@ def _fixes(
 ) -> Bool[Array, ""]:
     """Whether the hint keeps the receiver from a misplay, or tells it more of a clued card that good touch forbids."""
     hand = state.hands[receiver]
-    saved = before.ready[receiver] & ~cards.has(before.fits, hand) & ~then.ready[receiver]
+    saved = before.ready[receiver] & ~card_sets.has(before.fits, hand) & ~then.ready[receiver]
     learnt = then.can_be[receiver] != before.can_be[receiver]
     exposed = touched & before.clued[receiver] & doubtful[receiver] & learnt
     return jnp.any(saved) | jnp.any(exposed)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from interplay.errors import InterplayError
-from interplay.games.hanabi import cards, dominated_moves
+from interplay.games.hanabi import card_sets, dominated_moves
 from interplay.games.hanabi.dominated_moves import KNOWN as KNOWN
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState
@@ -114,7 +114,7 @@ def _judge(rules: HanabiRules, state: HanabiState, action: Int[Array, ""]) -> di
     playable, unplayable = dominated_moves.known(rules, state, action)
     by_hints = state.possible[seat, slot]
     hinted = (state.told_colours[seat, slot] != 0).astype(jnp.int32) + (state.told_ranks[seat, slot] != 0)
-    suit, rank = (cards.single(by_hints, sets(rules)) for sets in (cards.suit_sets, cards.rank_sets))
+    suit, rank = (card_sets.single(by_hints, sets(rules)) for sets in (card_sets.suit_sets, card_sets.rank_sets))
     return {
         "tokens": state.tokens,
         "playable": playable,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.metrics.interdependence import authors_rule
-from interplay.metrics.interdependence.loops import Possessions
+from interplay.metrics.interdependence.object_history import Possessions
 from interplay.metrics.interdependence.records import (
     CONSTRUCTIVE,
     Interdependence,

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.games.hanabi import cards
+from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules
 from interplay.metrics.api import Sample, samples
 from interplay.metrics.grouping import team
@@ -43,14 +43,17 @@ def _judge(rules: HanabiRules) -> Any:
         can_be = jnp.stack(
             [
                 state.possible[seat, slot],
-                cards.public(rules, state)[seat, slot],
-                cards.seen(rules, state, seat)[slot],
+                card_sets.public(rules, state)[seat, slot],
+                card_sets.seen(rules, state, seat)[slot],
                 jnp.where(card >= 0, jnp.uint32(1) << jnp.maximum(card, 0).astype(jnp.uint32), jnp.uint32(0)),
             ]
         )
-        laid = cards.heights(rules, state) > cards.rank_of(rules)
-        sets = [~cards.pack(rules, cards.playable(rules, state)), cards.pack(rules, cards.dead(rules, state))]
-        within = [cards.within(can_be, s) for s in (*sets, cards.pack(rules, laid))]
+        laid = card_sets.heights(rules, state) > card_sets.rank_of(rules)
+        sets = [
+            ~card_sets.pack(rules, card_sets.playable(rules, state)),
+            card_sets.pack(rules, card_sets.dead(rules, state)),
+        ]
+        within = [card_sets.within(can_be, s) for s in (*sets, card_sets.pack(rules, laid))]
         one = (can_be & (can_be - 1)) == 0  # a single identity is left
         return jnp.stack([*within, within[0] & one])  # [state, knowledge]
 

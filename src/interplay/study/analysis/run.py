@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from interplay.errors import InterplayError
 from interplay.games.registry import scoring
 from interplay.stats.multiplicity import over_everything
-from interplay.study.analysis.clicks import click
+from interplay.study.analysis.button_presses import click
 from interplay.study.analysis.data import Data, gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
 from interplay.study.analysis.familiarity import familiar

@@ -19,9 +19,9 @@ from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
 from interplay.server.database import DatabaseUnavailable, Tx
 from interplay.server.limits import Buckets, SharedBuckets
-from interplay.server.plain import PlainObject, PlainText
 from interplay.server.signatures import secret
 from interplay.server.sockets import ClientDisconnected, Frames
+from interplay.server.storable_text import PlainObject, PlainText
 from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext

@@ -19,11 +19,11 @@ from interplay.games.collab_kitchen.dishes import INGREDIENTS, Dish, dish_of, ra
 from interplay.games.collab_kitchen.layouts import ORIGINAL, PLACES, KitchenLayout, parse
 from interplay.games.collab_kitchen.roles import able_roles, split_roles
 from interplay.metrics.communication.foreign import parse_transcripts
+from interplay.metrics.communication.kitchen_words import MAKES, Vocabulary, parse_act
 from interplay.metrics.communication.records import EXEC, MESSAGE, PLAN, VERDICT, ObservedAct, Transcript
 from interplay.metrics.communication.records import TranscriptEvent as Event
 from interplay.metrics.communication.scene import AT, KitchenScene
 from interplay.metrics.communication.tasks import task_of
-from interplay.metrics.communication.words import MAKES, Vocabulary, parse_act
 from interplay.safe_files import read_json
 
 KEYS = {"total_action_list", "content"}

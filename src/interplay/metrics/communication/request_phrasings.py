@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from interplay.metrics.communication.words import GERUNDS, PARTICIPLES, PHRASES, PUT
+from interplay.metrics.communication.kitchen_words import GERUNDS, PARTICIPLES, PHRASES, PUT
 
 _LIGHT = {
     "start", "begin", "initiate", "commence", "go", "proceed", "continue", "turn", "switch", "use", "have", "do",
