@@ -13,8 +13,8 @@ rates from what speed.py wrote. humans.npz is what `interplay export TRACES --to
 `--continue` goes on where the stage's policies are: those of WORK, or else those that the package ships. A policy's
 file holds weights and critic at half precision, and its steps; Adam's moments begin anew. Each call anneals its
 learning rate, so that what it leaves can be shipped; one that continues warms up from that low end to the rate that a
-linear decay over `horizon` steps (1e10, as published) has at the steps so far, and anneals again. Entropy stays at the
-last value of its schedule.
+linear decay over `horizon` steps (1e10, as published) has at the steps so far, and anneals again. Entropy follows its
+schedule anew.
 
 OUT/results.json holds configurations, curves and numbers of all stages, rewritten every few seconds; OUT/STAGE.tar the
 policies (or, while it trains, its last snapshot). Runs on jax, equinox, optax, safetensors, numpy and scipy alone.
@@ -85,20 +85,15 @@ def merged(plans: list[dict[str, Any]]) -> dict[str, Any]:
     return whole
 
 
-def continued_schedules(ppo: dict[str, Any], steps: float, horizon: float) -> dict[str, Any]:
-    """Learning rate and entropy of a call that continues after so many steps.
+def continued_rate(ppo: dict[str, Any], steps: float, horizon: float) -> list[list[float]]:
+    """Learning rate of a call that continues after so many steps.
 
-    The rate warms up from its last value to its first one as a linear decay over the horizon has left of it, and
-    anneals to the last value again.
+    It warms up from its last value to its first one as a linear decay over the horizon has left of it, and anneals to
+    the last value again. Entropy follows its schedule anew.
     """
     rate = ppo["learning_rate"]
     first, last = (rate[0][1], rate[-1][1]) if isinstance(rate, list) else (rate, rate)
-    peak = max(last, first * (1 - steps / horizon))
-    entropy = ppo.get("entropy", 0.01)
-    return {
-        "learning_rate": [[0, last], [WARM_UP, peak], [1, last]],
-        "entropy": entropy[-1][1] if isinstance(entropy, list) else entropy,
-    }
+    return [[0, last], [WARM_UP, max(last, first * (1 - steps / horizon))], [1, last]]
 
 
 class Session:
@@ -220,7 +215,7 @@ class Session:
         steps = roster.header(files[0])["training"]["steps"]
         return {
             "continue_from": [str(file) for file in files],
-            "ppo": config["ppo"] | continued_schedules(config["ppo"], steps, horizon),
+            "ppo": config["ppo"] | {"learning_rate": continued_rate(config["ppo"], steps, horizon)},
         }
 
     def found(self, value: Any) -> Any:

@@ -44,7 +44,7 @@ from interplay.partners.known import scripted_agents
 from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
-from interplay.partners.returns import dead_egos
+from interplay.partners.returns import dead_egos, egos_that_failed
 from interplay.stats.brprox.summary import summarise
 from interplay.table import Table
 from interplay.training.saved_stages import parse_run_range
@@ -135,8 +135,10 @@ def measure(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
 
 
 def read_dead(results: Path, least: float) -> dict[tuple[str, int], float]:
+    """Return the egos that score less than `least` with themselves, those that their gate left out among them."""
+    failed = egos_that_failed(json.loads((results / "training.json").read_text()))
     with (results / "crossplay.csv").open() as file:
-        return dead_egos(csv.DictReader(file), least)
+        return dead_egos(csv.DictReader(file), least) | failed
 
 
 def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:
@@ -212,9 +214,15 @@ def training(folder: Path) -> dict[str, Any]:
             "curve": [{"steps": line["steps"], "returns": rounded(line["returns"])} for line in lines],
         }
     for path in sorted(folder.glob("*/build.json")):
+        if not path.parent.with_name(f"{path.parent.name}.done.json").exists():
+            continue
         build = json.loads(path.read_text())
         told[path.parent.name] = {"settings": build["config"], "stages": build["stages"]}
-    times = {p.name.removesuffix(".done.json"): json.loads(p.read_text()) for p in folder.glob("*.done.json")}
+    times = {name: json.loads((folder / f"{name}.done.json").read_text()) for name in told}
+    timeline = folder.with_name("timeline.json")
+    for line in map(json.loads, timeline.read_text().splitlines() if timeline.exists() else ()):
+        if line["layout"] == folder.name and line["job"] in times:  # what earlier calls had of a job that was cut
+            times[line["job"]]["seconds"] = round(times[line["job"]]["seconds"] + line.get("cut_after", 0.0), 1)
     return told | {"times": times}
 
 

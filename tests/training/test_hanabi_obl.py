@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
 
 import equinox as eqx
 import jax
@@ -12,49 +11,86 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.games.hanabi.hand_sampling import unseen
+from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.registry import make
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
-from interplay.training.method import JointStep
 from interplay.training.setup import TrainingSetup
 from tests.training.tiny_hanabi import TINY, experiment
 
 
 @pytest.mark.slow
-def test_simulated_steps_are_worth_what_the_belief_says():
+def test_simulated_moves_are_worth_what_the_belief_says():
     """The mean simulated reward of playing a card is the odds that it fits, by hints and what is seen."""
-    spec = experiment()
+    spec = experiment(ppo={"epochs": 1, "minibatches": 2, "gamma": 1e-6})
     game = make(spec.game.name, **spec.game.options)
-    method = obl.OffBeliefLearning.create(spec, options=obl.OBLOptions(candidates=16), belief=None)
-    setup = TrainingSetup.create(spec, game, method)
-    member = jax.tree_util.tree_map(lambda x: x[None], new_member(game, spec.network, 0, jax.random.key(0)))
+    method = obl.OffBeliefLearning.create(spec, by_turns=True, options=obl.OBLOptions(candidates=16), belief=None)
+    setup = TrainingSetup.create(spec, method.wrap_game(game), method)
+    member = new_member(game, spec.network, 0, jax.random.key(0))
     deck = np.array([[0, 0], [1, 1], [2, 0], [1, 0], [0, 0], [1, 0], [2, 0], [0, 1], [2, 1]])
     state = game.init(jax.random.key(0), deck)
     names = list(game.action_names)
-    many = 4000
-    tile = lambda tree: jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (many, *x.shape)), tree)  # noqa: E731
 
     @jax.jit
-    def go(state, actions, keys):
-        world = SimpleNamespace(state=tile(state), rotation=jnp.zeros(many, jnp.int32))
-        steps = method.record_step(setup, member, world, JointStep(None, tile(actions), {"simulation": keys}))
-        return jax.tree_util.tree_map(lambda x: x.reshape(many, 2), steps)
+    def go(state, action, keys):
+        return jax.vmap(lambda key: method._returns(setup, member, obl.Situation(state=state, key=key), action))(keys)
 
     def mean_of(state, action, seed):
-        found = go(state, jnp.full(2, names.index(action)), jax.random.split(jax.random.key(seed), many))
+        found = go(state, jnp.int32(names.index(action)), jax.random.split(jax.random.key(seed), 4000))
         assert bool(jnp.all(found.sound))
-        return np.asarray(found.reward).mean(axis=0)
+        return float(np.asarray(found.reward).mean())
 
     # Seat 0 sees G1 and Y1 of the nine cards; of the other seven (R1 R1 Y1 G1 R2 Y2 G2) four are ones.
-    paid = mean_of(state, "play 0", 1)
-    assert paid[0] == pytest.approx(4 / 7, abs=0.03)  # it really is a one
+    assert mean_of(state, "play 0", 1) == pytest.approx(4 / 7, abs=0.03)  # it really is a one
     after, _ = game.step(state, jnp.array([names.index("hint +1 1"), len(names) - 1]))
-    paid = mean_of(after, "play 0", 2)
-    assert paid[1] == 1.0  # told that it is a one: sure
-    # Seat 0 samples its own hand; what seat 1 then does is that seat's own choice there, not what was played.
-    assert 0 < paid[0] < 1
+    assert mean_of(after, "play 0", 2) == pytest.approx(1.0, abs=1e-4)  # told that it is a one: sure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3])
+def test_simulated_returns_are_those_of_games_played_on(players):
+    """With as many rounds as a game can have and λ = 1, a move is worth the points that the game then makes."""
+    ppo = {"epochs": 1, "minibatches": 2, "gamma": 1.0, "lam": 1.0}
+    spec = experiment(players=players, ppo=ppo)
+    game = make(spec.game.name, **spec.game.options)
+    rounds = -(-game.rules.horizon // players)
+    options = obl.OBLOptions(candidates=4, rounds=rounds)
+    method = obl.OffBeliefLearning.create(spec, by_turns=True, options=options, belief=None)
+    setup = TrainingSetup.create(spec, method.wrap_game(game), method)
+    member = new_member(game, spec.network, 0, jax.random.key(0))
+    state, action = game.init(jax.random.key(0)), 0
+
+    @jax.jit
+    def go(keys):
+        return jax.vmap(
+            lambda key: method._returns(setup, member, obl.Situation(state=state, key=key), jnp.int32(action))
+        )(keys)
+
+    found = go(jax.random.split(jax.random.key(1), 2000))
+    assert np.all(np.asarray(found.weight) == 0.0)  # the game is over, so nothing is left to the value network
+
+    @jax.jit
+    def play(key):
+        """A game after the same first move by the same policy, from a hand that fits and a shuffled deck."""
+
+        def move(carry, key):
+            state, points, going, first = carry
+            seen = game.observe_as(state, "belief", state.time % players)
+            legal = game.legal(state)[state.time % players]
+            sampled = jax.random.categorical(key, jnp.where(legal, member.logits(seen), -1e9))
+            after, step = game.step(state, jnp.full(players, jnp.where(first, action, sampled)))
+            points = points + going * jnp.sum(step.reward)
+            return (after, points, going * (1.0 - step.terminated), False), None
+
+        hand, _ = draw_hand(game.rules, state, jnp.int32(0), key, 4)
+        begin = (set_hand(game.rules, state, jnp.int32(0), hand, jax.random.fold_in(key, 2)), 0.0, 1.0, True)
+        keys = jax.random.split(jax.random.fold_in(key, 1), game.rules.horizon)
+        return jax.lax.scan(move, begin, keys)[0][1]
+
+    there = np.asarray(jax.vmap(play)(jax.random.split(jax.random.key(2), 2000)))
+    here = np.asarray(found.reward)
+    assert abs(here.mean() - there.mean()) < 4 * np.sqrt(here.var() / 2000 + there.var() / 2000)
 
 
 @pytest.mark.slow

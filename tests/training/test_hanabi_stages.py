@@ -83,11 +83,9 @@ def test_a_stage_continues_from_its_policies_by_one_flag(driver, tmp_path, monke
 
 
 def test_a_continued_schedule_ends_where_it_began(driver):
-    found = driver.continued_schedules(
-        {"learning_rate": [[0, 1e-3], [1, 1e-5]], "entropy": [[0, 0.1], [1, 0.02]]}, 2e10, 1e10
-    )
-    assert found == {"learning_rate": [[0, 1e-5], [driver.WARM_UP, 1e-5], [1, 1e-5]], "entropy": 0.02}
-    assert driver.continued_schedules({"learning_rate": 1e-3}, 0, 1e10)["entropy"] == 0.01
+    rate = driver.continued_rate({"learning_rate": [[0, 1e-3], [1, 1e-5]]}, 2e10, 1e10)
+    assert rate == [[0, 1e-5], [driver.WARM_UP, 1e-5], [1, 1e-5]]
+    assert driver.continued_rate({"learning_rate": 1e-3}, 5e9, 1e10)[1] == [driver.WARM_UP, 1e-3]
 
 
 def test_bots_play_in_all_teams_for_a_file_of_games(driver, tmp_path):

@@ -342,8 +342,8 @@ def test_the_schedule_is_in_an_order_that_works(pipeline):
         assert {(job.layout, name) for name in job.needs} <= done, job.key
         done.add(job.key)
     (panel,) = [job for job in jobs if job.key == ("blocked_corridor", "panel")]
-    known = ["sp=runs/blocked_corridor/sp#20-24", "runs/blocked_corridor/egos", "e3t=runs/blocked_corridor/e3t"]
-    assert panel.config["known"] == known
+    known = ("sp={}/sp#20-24", "{}/egos", "trajedi={}/trajedi", "e3t={}/e3t", "{}/egos_states")
+    assert panel.config["known"] == [name.format("runs/blocked_corridor") for name in known]
     assert panel.config["partners"] == ["runs/blocked_corridor/draft/panel"]
     sp = next(job for job in jobs if job.name == "sp")
     # Populations of five egos, five egos, ten partners that no method trains with.

@@ -60,7 +60,7 @@ def panel_returns(game: Game, panel: Panel, egos: Egos, *, episodes: int, seed: 
 
 def cross_play(game: Game, egos: Egos, *, episodes: int, seed: int = 11) -> list[dict[str, Any]]:
     """A row for every ego, other ego (itself among them) and seat of the first. Egos are of one kind of network."""
-    everyone = [(method, number) for method, agents in egos.items() for number in range(1, len(agents) + 1)]
+    everyone = [(method, number) for method, agents in egos.items() for number in seeds_of(method, agents)]
     stack = PolicyStack.of_agents(game, [a for agents in egos.values() for a in agents])
     crossed = play_pairs(game, stack, stack, all_pairs(len(stack), len(stack)), episodes=episodes, seed=seed)
     table = crossed.returns.reshape(len(stack), len(stack), game.num_seats)
@@ -71,6 +71,13 @@ def cross_play(game: Game, egos: Egos, *, episodes: int, seed: int = 11) -> list
         for j, b in enumerate(everyone)
         for s in range(game.num_seats)
     ]
+
+
+def seeds_of(method: str, agents: Sequence[Agent]) -> list[int]:
+    """Return the seeds of a method's egos: those in their names, METHOD-SEED, or else as they stand."""
+    told = [one.name.removeprefix(f"{method}-") for one in agents]
+    named = all(number.isdecimal() for number in told) and len(set(told)) == len(told)
+    return [int(number) for number in told] if named else list(range(1, len(agents) + 1))
 
 
 def dead_egos(crossplay: Iterable[Mapping[str, Any]], least: float = ONE_SOUP) -> dict[tuple[str, int], float]:
@@ -90,6 +97,25 @@ def dead_egos(crossplay: Iterable[Mapping[str, Any]], least: float = ONE_SOUP) -
     return {ego: mean for ego, values in own.items() if (mean := sum(values) / len(values)) < least}
 
 
+def egos_that_failed(training: Mapping[str, Any]) -> dict[tuple[str, int], float]:
+    """Return the egos that a gate left out after they had been trained again, and what they score with themselves.
+
+    Args:
+        training: By job: its `experiment` and what its `gate` found, as benchmarks/zsc/install.py writes them.
+
+    Returns:
+        (method, seed) -> mean return with itself.
+    """
+    failed: dict[tuple[str, int], float] = {}
+    for job in training.values():
+        for one in ((job.get("gate") if isinstance(job, dict) else None) or {}).get("dead", ()):
+            name, options = job["experiment"]["algorithm"]["name"], job["experiment"]["algorithm"]["options"]
+            methods = [method + options.get("suffix", "") for method in options.get("methods", ())] or [name]
+            method, number = divmod(one["run"], job["experiment"]["runs"] // len(methods))
+            failed[methods[method], number + 1] = one["with_itself"]
+    return failed
+
+
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows of one shape as CSV, whole or not at all."""
     beside = path.with_name(f".{path.name}.writing")
@@ -104,7 +130,9 @@ def _played(
     game: Game, partners: PolicyStack, egos: Egos, episodes: int, seed: int, beside: Sequence[tuple[int, ...]]
 ) -> list[tuple[str, int, np.ndarray]]:
     """(method, seed, scores [set, seat, episode]) of every ego, whatever its kind, in the order of the methods."""
-    named = {f"{m} {i}": (m, i, a) for m, agents in egos.items() for i, a in enumerate(agents, 1)}
+    named = {
+        f"{m} {i}": (m, i, a) for m, agents in egos.items() for i, a in zip(seeds_of(m, agents), agents, strict=True)
+    }
     scores_by_name: dict[str, np.ndarray] = {}
     for stack in policy_stacks(game, [Agent(name, a.policy, a.config) for name, (_, _, a) in named.items()]):
         pairs = [(*numbers, ego) for numbers in beside for ego in range(len(stack))]

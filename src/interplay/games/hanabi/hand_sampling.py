@@ -65,19 +65,22 @@ def _drawn(counts: Float[Array, " identity"], chance: Float[Array, ""]) -> Int[A
     return jnp.sum(below <= place)
 
 
-def set_hand_for_a_step(
-    rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], hand: Int8[Array, " slot"], key: PRNGKeyArray
+def replace_hand(
+    rules: HanabiRules, state: HanabiState, seat: Int[Array, ""], hand: Int8[Array, " slot"]
 ) -> HanabiState:
-    """Return the state with this hand in its place and, of the deck, a next card that the seat could not rule out.
+    """Return the state with this hand in its place.
 
-    The cards below stay as they are, so the state is good for one step: `set_hand` deals the whole deck anew.
+    The deck stays as it is and may hold cards twice: `draw_next` before every move, or `set_hand`, which deals anew.
     """
-    dealt_out = jnp.sum(hand[:, None] == jnp.arange(rules.identities), axis=0, dtype=jnp.int32)
-    rest = jnp.maximum(unseen(rules, state, seat) - dealt_out, 0).astype(jnp.float32)
+    return replace(state, hands=jnp.where((jnp.arange(rules.players) == seat)[:, None], hand, state.hands))
+
+
+def draw_next(rules: HanabiRules, state: HanabiState, key: PRNGKeyArray) -> HanabiState:
+    """Return the state with a next card of the deck that is drawn among all cards in no hand and not gone."""
+    in_hand = jnp.sum(cards.in_hands(rules, state.hands), axis=0)
+    rest = jnp.maximum(jnp.asarray(rules.total_copies) - cards.gone(rules, state) - in_hand, 0).astype(jnp.float32)
     card = _drawn(rest, jax.random.uniform(key)).astype(state.deck.dtype)
-    is_seat = (jnp.arange(rules.players) == seat)[:, None]
-    is_next = jnp.arange(rules.deck_size) == state.dealt
-    return replace(state, deck=jnp.where(is_next, card, state.deck), hands=jnp.where(is_seat, hand, state.hands))
+    return replace(state, deck=jnp.where(jnp.arange(rules.deck_size) == state.dealt, card, state.deck))
 
 
 def set_hand(

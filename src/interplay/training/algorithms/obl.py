@@ -1,15 +1,18 @@
 """Off-belief learning (Hu et al., 2021, Off-Belief Learning), for Hanabi.
 
-    max E[r(s', a) + γ V(o')] with s' drawn from what the observer could hold, π_0 uniform
+    max E[r + γ r' + ... + γ^n V(o')] from states s' drawn from what the observer could hold, π_0 uniform
 
-Every move is evaluated as if all moves before it had been random, so that it conveys nothing but what it shows. At each
-step and for each seat, a hand is sampled that the seat could hold by its hints and what it sees; its hand is replaced
-by it, and the rest becomes the deck; the seat's own move is made there, or the mover's as its policy would make it
-there; and the value network evaluates what the seat sees next. That simulated step replaces the one that was played in
-PPO's advantages and in the targets of the values. Play itself goes on in the real state.
+Every move is evaluated as if all moves before it had been random, so that it conveys nothing but what it shows. For
+each move that was played, a hand is sampled that the mover could hold by its hints and what it sees; its hand is
+replaced by it, and the rest becomes the deck. The move is made there and play goes on there, everybody by the policy,
+until it is the mover's turn again, once or `rounds` times; at each of these turns the value network evaluates what the
+mover sees, and the returns so far are mixed by λ (`ppo.lam`). That simulated return replaces the one of the real game
+in PPO's advantages and in the targets of the values. Play itself goes on in the real state.
 
-This differs from the paper in two ways: the policy has no memory, since the observation holds the hints on all cards;
-and it is an actor and a critic, not Q-learning.
+This differs from the paper in three ways: the policy has no memory, since the observation holds the hints on all cards;
+it is an actor and a critic, not Q-learning; and returns are of several rounds, not of one move. The paper's objective
+is the return of the policy from such a state on; one move and a value network approximate it, several rounds rely less
+on the network.
 
 Level 1 samples hands by hints and cards seen alone. A further level samples them from a belief that was learnt on the
 games of the level before (`belief`, see `obl_belief`), and begins with its weights (`begin`).
@@ -17,7 +20,7 @@ games of the level before (`belief`, see `obl_belief`), and begins with its weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -29,21 +32,22 @@ from interplay.agents.basic import masked
 from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
-from interplay.games.hanabi.hand_sampling import draw_hand, set_hand_for_a_step
+from interplay.games.hanabi.hand_sampling import draw_hand, draw_next, replace_hand
 from interplay.games.records import record
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms.sp import SelfPlay
+from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
-from interplay.training.method import JointStep
+from interplay.training.method import JointStep, ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.setup import RolloutWorld, TrainingSetup
-from interplay.training.team_assignment import seats_to_roles, to_learners
 from interplay.training.update import LearningSignal, ValueEstimates
 
 NAME = "OBL-1, analytic belief"
+AT_ONCE = 2**15  # simulated games side by side
 
 
 @dataclass(frozen=True)
@@ -51,106 +55,140 @@ class OBLOptions:
     """How hands are sampled."""
 
     candidates: int = 8  # hands of which one is kept by its weight; more is nearer to the exact belief
-    hands: int = 1  # drawn for every step; the mean over them is learnt from
+    hands: int = 1  # drawn for every move; the mean over them is learnt from
+    rounds: int = 1  # simulated from each move on; returns of fewer are mixed in by ppo.lam
     belief: str | None = None  # file of a belief that was learnt; null: hints and cards seen alone, which is level 1
     begin: str | None = None  # checkpoint whose weights training begins with
 
     def __post_init__(self) -> None:
-        for name in ("candidates", "hands"):
+        for name in ("candidates", "hands", "rounds"):
             if getattr(self, name) < 1:
                 raise InterplayError(f"algorithm.options.{name}: {getattr(self, name)}; at least 1")
 
 
 @record
-class SimulatedStep:
-    """One step from another state that looks the same to a seat. [env, seat], in a rollout by slot."""
+class Situation:
+    """A state in which a move was made, and what its simulations are drawn by."""
 
-    reward: Float[Array, "*place"]
-    goes_on: Float[Array, "*place"]  # 0 where the game would end there; between 0 and 1 if several hands were sampled
-    value: Float[Array, "*place"]  # of what would be seen next if it goes on, on the value network's scale
-    sound: Bool[Array, "*place"]  # False: no such state was found, so that the step is not learnt from
+    state: Any
+    key: PRNGKeyArray
+
+
+@record
+class SimulatedReturn:
+    """What a move returns from another state that looks the same to the mover. [env], in a rollout by slot."""
+
+    reward: Float[Array, "*place"]  # discounted, and weighted by λ
+    weight: Float[Array, "*place"]  # of the values below; 0 where the game would end before
+    value: Float[Array, "*place"]  # mean of what the mover would see at its next turns, on the value network's scale
+    sound: Bool[Array, "*place"]  # False: no such state was found, so that the move is not learnt from
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OffBeliefLearning(SelfPlay):
-    """Self-play whose advantages are those of simulated steps."""
+    """Self-play by turns whose advantages are those of simulated returns."""
 
     options: OBLOptions
     belief: beliefs.HandBelief | None  # None: by hints and cards seen alone
 
     def check(self, setup: TrainingSetup) -> None:
-        """Check that rewards and network are those that a simulated step can have."""
-        rewards, network = setup.experiment.rewards, setup.experiment.network
+        """Check that rewards are those that a simulated game can have."""
+        rewards = setup.experiment.rewards
         if rewards.entropies or rewards.conduct or rewards.events or rewards.shaping != ((0.0, 0.0),):
             raise InterplayError("rewards: simulated steps are paid by the game's points alone; leave the rest out")
-        if network.recurrent or network.critic != "own":
-            raise InterplayError("simulated steps are judged by what one seat sees at one time: no memory, critic own")
 
     def draw_randomness(self, setup: TrainingSetup, key: PRNGKeyArray, steps: int, progress: Array) -> dict[str, Array]:
-        """Draw keys of the simulated steps."""
+        """Draw keys of the simulations."""
         return {"simulation": jax.random.split(jax.random.fold_in(key, 4), (steps, setup.experiment.envs))}
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> SimulatedStep:
-        """Simulate a step for every environment and seat."""
-        plan, seats = self.plan, setup.game.num_seats
+    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Situation:
+        """Keep every environment's state, from which `process_rollout` simulates all moves at once."""
+        situation = Situation(state=world.state, key=step.randomness["simulation"])
+        return jax.tree_util.tree_map(lambda x: x[None], situation)  # [learner, slot]: one learner, a slot for each
+
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+        """Put simulated returns in the place of states."""
         member = jax.tree_util.tree_map(lambda x: x[0], members)
+        steps, envs = setup.experiment.rollout, setup.experiment.envs
+        most = max(1, AT_ONCE // (envs * self.options.hands))
+        block = max(n for n in range(1, min(steps, most) + 1) if steps % n == 0)
 
-        def of_env(state: Any, actions: Array, key: PRNGKeyArray) -> SimulatedStep:
-            keys, mover = jax.random.split(key, (seats, self.options.hands)), state.time % seats
+        def simulated(part: tuple[Situation, Array]) -> SimulatedReturn:
+            return jax.vmap(jax.vmap(lambda situation, action: self._returns(setup, member, situation, action)))(*part)
 
-            def of_seat(seat: Array, keys: PRNGKeyArray, action: Any) -> SimulatedStep:
-                return _mean(jax.vmap(lambda k: self._simulate(setup, member, state, action, seat, k))(keys))
+        def cut(x: Array) -> Array:
+            return x.reshape(steps // block, block, envs, *x.shape[3:])
 
-            own = of_seat(mover, keys[0], actions[mover])  # the mover's action is known: no policy is asked
-            others = (mover + jnp.arange(1, seats)) % seats
-            rest = jax.vmap(lambda seat, k: of_seat(seat, k, None))(others, keys[1:])
-            by_offset = jax.tree_util.tree_map(lambda a, b: jnp.concatenate([a[None], b]), own, rest)
-            return jax.tree_util.tree_map(lambda x: jnp.roll(x, mover, axis=0), by_offset)
-
-        steps = jax.vmap(of_env)(world.state, step.by_seat, step.randomness["simulation"])
-        return jax.tree_util.tree_map(lambda x: to_learners(plan, seats_to_roles(plan, x, world.rotation)), steps)
+        returns = jax.lax.map(simulated, jax.tree_util.tree_map(cut, (rollout.extra, rollout.action)))
+        returns = jax.tree_util.tree_map(lambda x: x.reshape(steps, 1, envs), returns)
+        return ProcessedRollout(state, replace(rollout, extra=returns), {})
 
     def advantages(self, estimates: ValueEstimates) -> LearningSignal:
-        """Return one-step advantages of the simulated steps."""
-        signal, step = super().advantages(estimates), estimates.rollout.extra
-        following = step.goes_on * estimates.in_return_units(step.value)
-        advantage = step.reward + estimates.setup.experiment.ppo.gamma * following - signal.value
-        return LearningSignal(signal.value, advantage, advantage + signal.value, signal.counted * step.sound)
+        """Return the advantages of the simulated returns."""
+        signal, found = super().advantages(estimates), estimates.rollout.extra
+        target = found.reward + found.weight * estimates.in_return_units(found.value)
+        return LearningSignal(signal.value, target - signal.value, target, signal.counted * found.sound)
+
+    def _returns(self, setup: TrainingSetup, member: Any, situation: Situation, action: Array) -> SimulatedReturn:
+        """Return what a move was worth: the mean over sampled hands."""
+        keys = jax.random.split(situation.key, self.options.hands)
+        return _mean(jax.vmap(lambda key: self._simulate(setup, member, situation.state, action, key))(keys))
 
     def _simulate(
-        self, setup: TrainingSetup, member: Any, state: Any, action: Array | None, seat: Array, key: PRNGKeyArray
-    ) -> SimulatedStep:
-        """Return one step for a seat; `action` is that of the mover, None: what its policy does in the other state."""
-        game: Any = setup.game
-        encoding = setup.experiment.network.encoding
-        for_hand, for_deck, for_move = jax.random.split(key, 3)
+        self, setup: TrainingSetup, member: Any, state: Any, action: Array, key: PRNGKeyArray
+    ) -> SimulatedReturn:
+        """Return what a move is worth from one sampled state on."""
+        game: Any = setup.game  # as the seat to move plays it
+        rules, ppo, rounds = game.rules, setup.experiment.ppo, self.options.rounds
+        encoding, players = setup.experiment.network.encoding, game.rules.players
+        seat = state.time % players
+        for_hand, for_rounds = jax.random.split(key)
         if self.belief is None:
-            hand, sound = draw_hand(game.rules, state, seat, for_hand, self.options.candidates)
+            hand, sound = draw_hand(rules, state, seat, for_hand, self.options.candidates)
         else:
             view = game.observe_as(state, self.belief.encoding, seat)
-            hand, sound = self.belief.draw(game.rules, state, seat, view, for_hand)
-        there = set_hand_for_a_step(game.rules, state, seat, hand, for_deck)
-        if action is None:
-            mover = state.time % game.num_seats
-            logits = masked(member.logits(game.observe_as(there, encoding, mover)), game.legal(there)[mover])
-            action = jax.random.categorical(for_move, logits)
-        after, step = game.step(there, jnp.full(game.num_seats, action))
-        seen = game.observe_as(after, encoding, seat)
-        _, value = member.values(member.start(), seen[None], jnp.ones(1, bool), jnp.zeros(0))
-        points = setup.experiment.rewards.task * jnp.sum(step.reward)
-        goes_on = 1.0 - step.terminated.astype(jnp.float32)
-        return SimulatedStep(reward=points, goes_on=goes_on, value=value[0], sound=sound)
+            hand, sound = self.belief.draw(rules, state, seat, view, for_hand)
+
+        def chosen(state: Any, key: PRNGKeyArray) -> tuple[Array, Array]:
+            """Return what the seat to move does, and what its value network says."""
+            seen = game.observe_as(state, encoding, state.time % players)
+            logits, value = member.unroll(member.start(), seen[None], seen[None], jnp.zeros(1, bool), jnp.zeros(0))
+            return jax.random.categorical(key, masked(logits[0], game.legal(state)[0])), value[0]
+
+        def one_round(carry: tuple[Any, Array, Array], now: tuple[PRNGKeyArray, Array]) -> tuple[Any, Any]:
+            (state, action, odds), (key, cut) = carry, now  # odds: discount and λ so far; 0 after the game's end
+            paid = jnp.float32(0.0)
+            value = jnp.float32(0.0)
+            for move in range(players):
+                for_card, for_choice = jax.random.split(jax.random.fold_in(key, move))
+                state, step = game.step(draw_next(rules, state, for_card), action[None], None)
+                paid = paid + odds * step.reward[0]
+                odds = odds * ppo.gamma * (1.0 - step.terminated)
+                action, value = chosen(state, for_choice)
+            return (state, action, odds * (1 - cut)), (paid, odds * cut, odds * cut * value)
+
+        there = replace_hand(rules, state, seat, hand)
+        cuts = jnp.full(rounds, 1.0 - ppo.lam).at[-1].set(1.0)
+        begin = (there, action.astype(jnp.int32), jnp.float32(1.0))
+        _, (paid, weight, value) = jax.lax.scan(one_round, begin, (jax.random.split(for_rounds, rounds), cuts))
+        total = jnp.sum(weight)
+        return SimulatedReturn(
+            reward=setup.experiment.rewards.task * jnp.sum(paid),
+            weight=total,
+            value=jnp.sum(value) / jnp.maximum(total, 1e-6),
+            sound=sound,
+        )
 
 
-def _mean(steps: SimulatedStep) -> SimulatedStep:
-    """Return the mean over the sampled hands of one step."""
-    goes_on = steps.goes_on * steps.sound
-    counts = jnp.maximum(jnp.sum(steps.sound), 1)
-    return SimulatedStep(
-        reward=jnp.sum(steps.reward * steps.sound) / counts,
-        goes_on=jnp.sum(goes_on) / counts,
-        value=jnp.sum(steps.value * goes_on) / jnp.maximum(jnp.sum(goes_on), 1.0),
-        sound=jnp.any(steps.sound),
+def _mean(found: SimulatedReturn) -> SimulatedReturn:
+    """Return the mean over the sampled hands of one move."""
+    weight = found.weight * found.sound
+    count, total = jnp.maximum(jnp.sum(found.sound), 1), jnp.sum(weight)
+    return SimulatedReturn(
+        reward=jnp.sum(found.reward * found.sound) / count,
+        weight=total / count,
+        value=jnp.sum(found.value * weight) / jnp.maximum(total, 1e-6),
+        sound=jnp.any(found.sound),
     )
 
 
@@ -158,14 +196,16 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     """Train one level, a policy a run.
 
     Raises:
-        InterplayError: If the game is not Hanabi.
+        InterplayError: If the game is not Hanabi, or the network has a memory or a critic of all views.
     """
     options = method_options(OBLOptions, experiment)
     game = make_game(experiment)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"{game.id} has no hands to sample; off-belief learning is written for Hanabi")
+    if experiment.network.recurrent or experiment.network.critic != "own":
+        raise InterplayError("simulated steps are judged by what one seat sees at one time: no memory, critic own")
     belief = None if options.belief is None else beliefs.load(options.belief, game)
-    method = OffBeliefLearning.create(experiment, options=options, belief=belief)
+    method = OffBeliefLearning.create(experiment, by_turns=True, options=options, belief=belief)
     members = None if options.begin is None else _initial_members(experiment, game, options.begin)
     notes = [{"method": NAME if belief is None else "OBL, belief learnt"}] * experiment.runs
     return train_stage(experiment, method, members=members, notes=notes, quiet=quiet)
