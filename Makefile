@@ -18,9 +18,10 @@ agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, 
 
 football: $(VENV)/.football  ## Google Research Football from source, for football/3v1; about ten minutes
 
-# Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
-# the other targets, and pytest called by hand, compile as users do.
-test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
+# Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them
+# and as one piece (a quarter of the time); the other targets, and pytest called by hand, compile as users do.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
+  --xla_cpu_parallel_codegen_split_count=1
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
 
