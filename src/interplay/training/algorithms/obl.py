@@ -23,7 +23,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from interplay.agents.basic import masked
 from interplay.agents.registry import agent
@@ -90,7 +90,7 @@ class OffBeliefLearning(SelfPlay):
         """Draw keys of the simulated steps."""
         return {"simulation": jax.random.split(jax.random.fold_in(key, 4), (steps, setup.experiment.envs))}
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> SimulatedStep:
+    def record_step(self, setup: TrainingSetup, members: PyTree, world: RolloutWorld, step: JointStep) -> SimulatedStep:
         """Simulate a step for every environment and seat."""
         plan, seats = self.plan, setup.game.num_seats
         member = jax.tree_util.tree_map(lambda x: x[0], members)
@@ -118,7 +118,7 @@ class OffBeliefLearning(SelfPlay):
         return LearningSignal(signal.value, advantage, advantage + signal.value, signal.counted * step.sound)
 
     def _simulate(
-        self, setup: TrainingSetup, member: Any, state: Any, action: Array | None, seat: Array, key: PRNGKeyArray
+        self, setup: TrainingSetup, member: PyTree, state: Any, action: Array | None, seat: Array, key: PRNGKeyArray
     ) -> SimulatedStep:
         """Return one step for a seat; `action` is that of the mover, None: what its policy does in the other state."""
         game: Any = setup.game
