@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(L
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents football test test-all test-slow test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
+.PHONY: grade agents football test test-all test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -18,16 +18,20 @@ agents: $(VENV)/bin/python  ## the wheels of interplay and of interplay-agents, 
 
 football: $(VENV)/.football  ## Google Research Football from source, for football/3v1; about ten minutes
 
-# Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them;
-# the other targets, and pytest called by hand, compile as users do.
-test: export XLA_FLAGS ?= --xla_backend_optimization_level=0
+# Most of the tests' time goes into compiling programs that run once, so these are compiled without optimising them
+# and as one piece (a quarter of the time); the other targets, and pytest called by hand, compile as users do.
+test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
+  --xla_cpu_parallel_codegen_split_count=1
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
 
-test-all: test test-slow test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign  ## every test there is; takes hours
+test-all: test test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign  ## every test there is; takes hours
 
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
+
+test-shapes: $(VENV)/.dev  ## the tests of Hanabi, Overcooked and rescue with every annotated shape checked at every call
+	SHAPES=check $(BIN)/python -m pytest tests/games/hanabi tests/games/overcooked tests/games/rescue -m "not slow"
 
 test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, PostgreSQL included
 	$(BIN)/python -m pytest tests/server tests/challenge

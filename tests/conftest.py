@@ -17,10 +17,16 @@ trust.admit(f"tests.traces.traces_toy:{name}" for name in ("Broken", "Fate", "Sl
 
 CACHE = Path(__file__).parent.parent / ".cache" / "jax"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+if os.environ.get("SHAPES") == "check":
+    from tests.shapes import check_shapes  # after what JAX reads when it is imported
+
+    check_shapes()
+
+gc.set_threshold(20_000)  # tracing makes many objects that live; looking through them was a twentieth of the time
 
 MOST_MAPPINGS = 25_000  # Linux allows a process 65,530; every compiled program takes several
 

@@ -16,7 +16,7 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi.state import DISCARD
 from interplay.metrics.hanabi.pool import wide
 from interplay.papers.preference import pool, published
-from interplay.papers.preference.figures import figures
+from interplay.papers.preference.figures import _drawable, figures
 from interplay.papers.preference.g2_senses import NEAREST, OURS, SENSES, g2_senses, nearest_rows, sense_shares
 from interplay.papers.preference.table5 import bare, simulated_ratings, table5
 from interplay.table import Table
@@ -114,6 +114,12 @@ def test_all_figures_are_on_the_page(ratings, table, games):
     html = figures(ratings, table, games, about="simulated", familiarity=[1, 2, 2]).html()
     for number in range(1, 12):
         assert f"Figure {number}:" in html
+
+
+def test_two_values_are_no_panel():
+    rows = [{"ic": 0.1}, {"ic": None}, {"ic": 0.3}]
+    assert not _drawable(rows, "ic")
+    assert _drawable([*rows, {"ic": 0.2}], "ic")
 
 
 def test_senses_of_g2_are_the_metric_and_counts_by_hand(games, table):

@@ -9,9 +9,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from interplay.agents.api import Info, Policy
+from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.identity import fingerprint_of
 from interplay.errors import InterplayError
@@ -61,12 +61,12 @@ class AntiStuckWrapper(Policy):
         ready = AntiStuckWrapper(bound.base, 0, pose_entries(game, self.encoding), len(game.action_names))
         return eqx.tree_at(lambda p: p.patience, ready, self.patience)
 
-    def init(self, key: Any, seat: Any) -> Still:
+    def init(self, key: PRNGKeyArray, seat: Array) -> Still:
         """Return the memory at the start of an episode."""
         nowhere = jnp.full(len(self.pose), -1.0)
         return Still(self.base.init(key, seat), nowhere, jnp.int32(0), jnp.zeros(self.actions, bool))
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Act by the wrapped policy, or try something else when stuck."""
         for_base, for_other = jax.random.split(key)
         base, action, info = self.base.act(memory.base, obs, legal, for_base)

@@ -20,8 +20,8 @@ from interplay.agents.identity import content_hash, source_of
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
-Memory = Any
-Observation = Any
+Memory = Any  # what a policy carries from step to step: a tree of arrays of its own
+Observation = Any  # an array, or a record of arrays, as the encoding says
 
 
 class Info(NamedTuple):

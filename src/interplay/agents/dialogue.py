@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from interplay.agents.api import Move, TraceEvent
-from interplay.games.api import Game
+from interplay.games.api import Game, State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class DialogueObservation:
     game: Game
     seat: int
     t: int
-    state: Any
+    state: State
     legal: np.ndarray  # [action] bool
     states: Sequence[Any]  # all so far, this one last
     actions: Sequence[np.ndarray]  # joint actions that led here

@@ -17,10 +17,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, PRNGKeyArray, PyTree
 
 from interplay.agents.anti_stuck import unstuck as rule
-from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.api import Agent, Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.networks import Core, Shape
 from interplay.agents.partner_conditioned import PartnerConditionedNetwork, network_of
@@ -93,11 +93,11 @@ class NeuralPolicy(Policy):
             raise InterplayError(f"this policy knows {shape.outputs} actions; {game.id} has {len(game.action_names)}")
         return self
 
-    def init(self, key: Any, seat: Any) -> Array:
+    def init(self, key: PRNGKeyArray, seat: Array) -> Array:
         """Return the memory at the start of an episode."""
         return self.core.start()
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         after, logits = self.core.step(memory, obs)
         if self.core.shape.own_turns:
@@ -334,7 +334,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return about, arrays
 
 
-def named_arrays(core: Any) -> dict[str, Array]:
+def named_arrays(core: PyTree) -> dict[str, Array]:
     """Return the arrays of a network by their path in it, such as `trunk.layers.0.weight`."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(core)
     return {".".join(_name(k) for k in path): leaf for path, leaf in leaves}

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from interplay.games.records import record
 from interplay.games.scene import Scene
 
-State = Any
+State = Any  # a record of the game's own
 
 
 @record

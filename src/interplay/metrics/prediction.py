@@ -13,11 +13,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from interplay.agents.api import Agent, Policy, as_agent
+from interplay.agents.api import Agent, Memory, Policy, as_agent
 from interplay.errors import InterplayError
-from interplay.games.api import Game
+from interplay.games.api import Game, State
 from interplay.metrics.api import CHUNK, Metric, Sample
 from interplay.metrics.information import takes_turns
 from interplay.rollout.seat import StaticPolicy, policy_start, policy_turn
@@ -75,13 +75,13 @@ def _fill(x: Array, size: int, axis: int) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _program(game: Game, static: StaticPolicy) -> Any:
-    def episode(arrays: Any, states: Any, actions: Int[Array, "step seat"], smoothing: Array) -> tuple:
+    def episode(arrays: PyTree, states: State, actions: Int[Array, "step seat"], smoothing: Array) -> tuple:
         policy = eqx.combine(arrays, static.policy)
         seats = jnp.arange(game.num_seats)
         keys = jax.random.split(jax.random.key(0), game.num_seats)
         memories = jax.vmap(lambda seat: policy_start(policy, jax.random.key(0), seat))(seats)
 
-        def turn(memories: Any, now: tuple) -> tuple:
+        def turn(memories: Memory, now: tuple) -> tuple:
             state, chosen = now
             legal = game.legal(state)
             seen = game.observe(state, policy.encoding)

@@ -15,13 +15,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from interplay.agents.api import Agent, Policy
+from interplay.agents.api import Agent, Memory, Policy
 from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy, game_key
 from interplay.errors import IllegalAction, InterplayError
-from interplay.games.api import Game, is_jax
+from interplay.games.api import Game, State, is_jax
 from interplay.rollout.compiled import where_done
 from interplay.rollout.seat import START, PolicyTurn, chance_key, policy_start, seat_turn
 from interplay.training.frozen_partners import FrozenPartners
@@ -191,7 +191,7 @@ def _play(game: Game, partners: Policy, egos: Policy, keys: Any, mixed: bool) ->
     return eqx.filter_vmap(play, in_axes=(eqx.if_array(0), eqx.if_array(0), 0))(partners, egos, keys)
 
 
-def _play_block(game: Game, mixed: bool, partner: Policy, ego: Policy, key: Any) -> tuple[Array, ...]:
+def _play_block(game: Game, mixed: bool, partner: Policy, ego: Policy, key: PRNGKeyArray) -> tuple[Array, ...]:
     """A block of episodes of one pair with the ego in each seat."""
     seats, envs = game.num_seats, game.num_seats * BLOCK
     keys = jax.random.split(key, envs)
@@ -240,7 +240,7 @@ def _act(
     game: Game,
     beside: tuple[Policy, bool],
     ego: Policy,
-    state: Any,
+    state: State,
     memories: tuple,
     at: Array,
     others: Array,
@@ -251,10 +251,10 @@ def _act(
     each = _each_partner(*beside)
     legal, to_move = jax.vmap(game.legal)(state), jax.vmap(game.to_move)(state)
 
-    def one(memory: Any, state: Any, key: Any, seat: Array) -> PolicyTurn:
+    def one(memory: Memory, state: State, key: PRNGKeyArray, seat: Array) -> PolicyTurn:
         return seat_turn(game, ego, memory, state, seat, key, t)
 
-    def several(memory: Any, state: Any, key: Any, row: Array) -> PolicyTurn:
+    def several(memory: Memory, state: State, key: PRNGKeyArray, row: Array) -> PolicyTurn:
         return each(lambda policy, m, seat: seat_turn(game, policy, m, state, seat, key, t), memory, row)
 
     mine = jax.vmap(one)(memories[0], state, keys, at)

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.games.api import Game
+from interplay.games.api import Game, State
 from interplay.games.scene import Scene, Shape
 from interplay.reports.diagrams import Mark
 from interplay.table import plain
@@ -25,7 +25,7 @@ Arrays = np.ndarray | jax.Array
 
 def replay_data(
     game: Game,
-    states: Any,
+    states: State,
     actions: Arrays,
     rewards: Arrays,
     *,
@@ -133,7 +133,7 @@ def _add(table: list, entry: Any) -> int:
     return len(table) - 1
 
 
-def _unstacked(states: Any) -> list[Any]:
+def _unstacked(states: State) -> list[Any]:
     if isinstance(states, list | tuple) and not hasattr(states, "_fields"):
         return list(states)
     leaves, tree = jax.tree_util.tree_flatten(states)

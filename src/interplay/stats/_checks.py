@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 
@@ -22,7 +23,9 @@ def generator(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
-def complete(*columns: Any, names: Sequence[str], missing: Missing = "raise", least: int = 1) -> tuple[np.ndarray, ...]:
+def complete(
+    *columns: ArrayLike, names: Sequence[str], missing: Missing = "raise", least: int = 1
+) -> tuple[np.ndarray, ...]:
     """Columns of numbers of one length, all present; with missing="drop" a row goes if any of its values is missing."""
     arrays = [_numbers(c, n) for c, n in zip(columns, names, strict=True)]
     keep = present(*arrays, names=names, missing=missing)
@@ -33,7 +36,7 @@ def complete(*columns: Any, names: Sequence[str], missing: Missing = "raise", le
 
 
 def rows_present(
-    values: Any, factors: Mapping[str, Any], missing: Missing = "raise"
+    values: ArrayLike, factors: Mapping[str, Any], missing: Missing = "raise"
 ) -> tuple[np.ndarray, dict[str, list[Any]]]:
     """The values and, row by row beside them, the levels of the factors."""
     raw = _numbers(values, "values")
@@ -63,7 +66,7 @@ def present(*arrays: np.ndarray, names: Sequence[str], missing: Missing = "raise
     return keep
 
 
-def _numbers(column: Any, name: str) -> np.ndarray:
+def _numbers(column: ArrayLike, name: str) -> np.ndarray:
     try:
         array = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, generator, one_of, open_unit, rows_present
@@ -40,7 +41,7 @@ class Interval:
 
 
 def bootstrap(
-    values: Any,
+    values: ArrayLike,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,

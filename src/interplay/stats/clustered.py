@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
@@ -34,14 +35,14 @@ class Coefficient:
     clusters: int
 
 
-def clustered_fit(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def clustered_fit(y: ArrayLike, x: ArrayLike, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of x [row, column], with a constant beside them."""
     rows, columns, codes = _checked(y, x, clusters)
     design = np.column_stack([columns - columns.mean(axis=0), np.ones(len(rows))])
     return _sandwich(rows, design, codes, columns.shape[1], level)
 
 
-def design_fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def design_fit(y: ArrayLike, design: ArrayLike, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """A coefficient for each column of a design [row, column] as it is, without a constant."""
     codes = np.unique(np.asarray([str(c) for c in clusters]), return_inverse=True)[1]
     if len(codes) <= np.shape(design)[1]:
@@ -50,7 +51,7 @@ def design_fit(y: Any, design: Any, clusters: Iterable[Any], *, level: float = 0
     return _sandwich(np.asarray(y, float), columns, codes, columns.shape[1], level)
 
 
-def within_fit(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
+def within_fit(y: ArrayLike, x: ArrayLike, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
     """The same of differences from each cluster's own mean. Clusters of one row say nothing, and go."""
     rows, columns, codes = _checked(y, x, clusters)
     several = np.bincount(codes)[codes] > 1
@@ -66,7 +67,7 @@ def within_fit(y: Any, x: Any, clusters: Iterable[Any], *, level: float = 0.95) 
     return _sandwich(left, design, codes, columns.shape[1], level)
 
 
-def _checked(y: Any, x: Any, clusters: Iterable[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked(y: ArrayLike, x: ArrayLike, clusters: Iterable[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.asarray(y, float)
     columns = np.asarray(x, float)
     columns = columns[:, None] if columns.ndim == 1 else columns

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Seed, complete, rows_present
@@ -37,7 +38,9 @@ class GroupComparison:
     improvement: Interval  # probability that a value of a exceeds a value of b, ties half
 
 
-def probability_of_improvement(x: Any, y: Any, x_counts: Any = None, y_counts: Any = None) -> Any:
+def probability_of_improvement(
+    x: ArrayLike, y: ArrayLike, x_counts: ArrayLike | None = None, y_counts: ArrayLike | None = None
+) -> Any:
     """P(X > Y) + P(X = Y) / 2 over all pairs: the Mann-Whitney U divided by the number of pairs."""
     (a,), (b,) = complete(x, names=["x"]), complete(y, names=["y"])
     order = np.argsort(b, kind="stable")
@@ -51,7 +54,7 @@ def probability_of_improvement(x: Any, y: Any, x_counts: Any = None, y_counts: A
 
 
 def compare(
-    values: Any,
+    values: Iterable[float | None],
     groups: Any,
     a: Any,
     b: Any,
@@ -97,9 +100,8 @@ def compare(
         raise InterplayError(f"cannot compare group {a!r} with itself")
     keep = [i for i, g in enumerate(labels) if g in (a, b)]
     part = {name: [list(column)[i] for i in keep] for name, column in (factors or {}).items()}
-    data = grouped(
-        [list(values)[i] for i in keep], [labels[i] for i in keep], part, units=units, fixed=fixed, shared=shared
-    )
+    numbers = list(values)
+    data = grouped([numbers[i] for i in keep], [labels[i] for i in keep], part, units=units, fixed=fixed, shared=shared)
     in_a, in_b = (data.rows[data.names.index(name)] for name in (a, b))
     x, y, of = data.values[in_a], data.values[in_b], estimator(statistic)
     options: dict[str, Any] = {"seed": seed, "level": level, "method": method, "replicates": replicates}
@@ -114,7 +116,7 @@ def compare(
 
 
 def grouped(
-    values: Any,
+    values: ArrayLike,
     groups: Any,
     factors: Mapping[str, Any] | None,
     *,

@@ -8,6 +8,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, rows_present
@@ -58,7 +59,7 @@ def assumed_components(
 
 
 def variance_components(
-    values: Any,
+    values: ArrayLike,
     factors: Mapping[str, Any],
     *,
     fixed: Sequence[str] = (),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, complete, one_of, open_unit, varying
@@ -30,14 +31,14 @@ class Correlation:
     level: float
 
 
-def pearson(x: Any, y: Any, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
+def pearson(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
     """Linear correlation, its t-test p value and Fisher's interval."""
     a, b = _columns(x, y, missing)
     r = float(_weighted_r(a, b, np.ones((1, len(a)), np.int64))[0])
     return _result("pearson", r, pearson_p_value(r, len(a)), len(a), level, spread=1.0)
 
 
-def spearman(x: Any, y: Any, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
+def spearman(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
     """Rank correlation. p is exact, over all orders of y, up to 8 pairs (the t approximation is poor there)."""
     a, b = _columns(x, y, missing)
     ones = np.ones((1, len(a)), np.int64)
@@ -47,7 +48,7 @@ def spearman(x: Any, y: Any, *, level: float = 0.95, missing: Missing = "raise")
     return _result("spearman", r, p, len(a), level, spread=1 + r * r / 2)  # Bonett and Wright 2000
 
 
-def kendall(x: Any, y: Any, *, missing: Missing = "raise") -> Correlation:
+def kendall(x: ArrayLike, y: ArrayLike, *, missing: Missing = "raise") -> Correlation:
     """Kendall's tau-b."""
     from scipy.stats import kendalltau
 
@@ -70,8 +71,8 @@ def pearson_p_value(r: float, n: int) -> float:
 
 
 def correlation_interval(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,
@@ -96,7 +97,7 @@ def correlation_interval(
     return bootstrap_counts(statistic, plan, seed=seed, level=level, method=method, replicates=replicates)
 
 
-def _columns(x: Any, y: Any, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _columns(x: ArrayLike, y: ArrayLike, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
     return varying(a, "x"), varying(b, "y")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, complete, generator, one_of, open_unit, varying
@@ -37,7 +38,7 @@ class TestResult:
 
 
 def t_test_one_sample(
-    x: Any, *, mean: float = 0.0, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: ArrayLike, *, mean: float = 0.0, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Does the mean differ from a given one? The effect is (mean - given) / sd."""
     (a,) = complete(x, names=["x"], missing=missing, least=2)
@@ -45,7 +46,7 @@ def t_test_one_sample(
 
 
 def t_test_paired(
-    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Does the mean of x - y differ from 0? With missing="drop" a pair goes if either half is missing."""
     a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
@@ -53,7 +54,7 @@ def t_test_paired(
 
 
 def t_test_welch(
-    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Do two independent means differ? Without assuming equal variances; the effect is in mean-variance sds."""
     a, b = _two_varying(x, y, missing)
@@ -62,7 +63,7 @@ def t_test_welch(
 
 
 def t_test_pooled(
-    x: Any, y: Any, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Student's two-sample test with one variance for both. Prefer Welch unless a protocol names this one."""
     a, b = _two_varying(x, y, missing)
@@ -82,7 +83,9 @@ def t_p_value(t: float, df: float, *, alternative: str = "two-sided") -> float:
     return float(stdtr(df, t if alternative == "less" else -t))
 
 
-def mann_whitney(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
+def mann_whitney(
+    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", missing: Missing = "raise"
+) -> TestResult:
     """Does one independent sample tend to larger values? The estimate is P(X > Y) + P(X = Y) / 2."""
     from scipy.stats import mannwhitneyu
 
@@ -93,7 +96,7 @@ def mann_whitney(x: Any, y: Any, *, alternative: str = "two-sided", missing: Mis
     return _rank_result("mann-whitney", result, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
 
 
-def wilcoxon(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
+def wilcoxon(x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
     """Return the signed-rank test of paired samples; pairs without a difference are left out.
 
     The estimate is the median of x - y over all pairs.
@@ -116,8 +119,8 @@ def wilcoxon(x: Any, y: Any, *, alternative: str = "two-sided", missing: Missing
 
 
 def permutation_test(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     seed: Seed,
     paired: bool = False,
@@ -167,13 +170,13 @@ def _relabelled(pooled: np.ndarray, first: int, replicates: int, rng: np.random.
     return drawn
 
 
-def _two(x: Any, y: Any, missing: Missing, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def _two(x: ArrayLike, y: ArrayLike, missing: Missing, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
     (a,) = complete(x, names=["x"], missing=missing, least=least)
     (b,) = complete(y, names=["y"], missing=missing, least=least)
     return a, b
 
 
-def _two_varying(x: Any, y: Any, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _two_varying(x: ArrayLike, y: ArrayLike, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     a, b = _two(x, y, missing)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         raise InterplayError("x and y are both constant; a t test needs values that vary")

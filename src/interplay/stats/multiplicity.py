@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
@@ -14,8 +14,10 @@ from interplay.table import Row, Table
 # Columns of plain p values; those of corrected ones end in _holm, _bonferroni or _all.
 PLAIN_P = ("p", "p_within", "p_ordinal", "p_agents", "p_mixed", "p_wilcoxon", "p_equivalent", "p_not_worse")
 
+PValues = ArrayLike | Sequence[float | None]  # null and NaN are tests that were not made
 
-def bonferroni(p: Any, *, tests: int | None = None) -> np.ndarray:
+
+def bonferroni(p: PValues, *, tests: int | None = None) -> np.ndarray:
     """Return p values times the number of tests, at most 1.
 
     Args:
@@ -34,7 +36,7 @@ def bonferroni_threshold(alpha: float, tests: int) -> float:
     return open_unit(alpha, "alpha") / tests
 
 
-def holm(p: Any, *, tests: int | None = None) -> np.ndarray:
+def holm(p: PValues, *, tests: int | None = None) -> np.ndarray:
     """Holm's step-down procedure: as safe as Bonferroni, never less powerful."""
     values, here = _p_values(p)
     count = _count(tests, here)
@@ -75,7 +77,7 @@ def over_everything(tables: Mapping[str, Table]) -> tuple[dict[str, Table], int]
     return made, len(places)
 
 
-def benjamini_hochberg(p: Any) -> np.ndarray:
+def benjamini_hochberg(p: PValues) -> np.ndarray:
     """Controls the expected share of false discoveries, not the chance of a single one."""
     from scipy.stats import false_discovery_control
 
@@ -83,7 +85,7 @@ def benjamini_hochberg(p: Any) -> np.ndarray:
     return _fill(values, here, false_discovery_control(values[here]))
 
 
-def _p_values(p: Any) -> tuple[np.ndarray, np.ndarray]:
+def _p_values(p: PValues) -> tuple[np.ndarray, np.ndarray]:
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise InterplayError(f"expected a list of p values, got shape {values.shape}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Seed, generator
@@ -29,13 +30,13 @@ class RankStability:
     not_resampled: tuple[str, ...]
 
 
-def ranks(scores: Any, *, higher_is_better: bool = True) -> np.ndarray:
+def ranks(scores: ArrayLike, *, higher_is_better: bool = True) -> np.ndarray:
     """Ranks along the last axis: 1 is best, ties share the mean of their ranks."""
     better, equal = _better_equal(_scores(scores), higher_is_better)
     return 1 + better + (equal - 1) / 2
 
 
-def rank_shares(scores: Any, *, higher_is_better: bool = True) -> np.ndarray:
+def rank_shares(scores: ArrayLike, *, higher_is_better: bool = True) -> np.ndarray:
     """Share of rows (layouts, people, replicates) [row, group] in which a group takes each rank: [group, rank].
 
     A tie over several ranks is divided equally among them, so rows and columns both sum to 1.
@@ -47,7 +48,7 @@ def rank_shares(scores: Any, *, higher_is_better: bool = True) -> np.ndarray:
     return (taken / equal[..., None]).mean(axis=0)
 
 
-def kendall_w(scores: Any, *, higher_is_better: bool = True) -> float:
+def kendall_w(scores: ArrayLike, *, higher_is_better: bool = True) -> float:
     """Kendall's coefficient of concordance, corrected for ties, among the rows of [rater, item]."""
     table = np.atleast_2d(_scores(scores))
     raters, items = table.shape
@@ -64,7 +65,7 @@ def kendall_w(scores: Any, *, higher_is_better: bool = True) -> float:
 
 
 def rank_stability(
-    values: Any,
+    values: ArrayLike,
     groups: Any,
     factors: Mapping[str, Any] | None = None,
     *,
@@ -123,7 +124,7 @@ def _better_equal(table: np.ndarray, higher_is_better: bool) -> tuple[np.ndarray
     return (other > signed[..., None]).sum(-1), (other == signed[..., None]).sum(-1)
 
 
-def _scores(scores: Any) -> np.ndarray:
+def _scores(scores: ArrayLike) -> np.ndarray:
     table = np.asarray(scores, dtype=np.float64)
     if table.size == 0 or not np.isfinite(table).all():
         raise InterplayError("ranks need at least one score and no missing ones; leave incomplete rows out first")
@@ -141,7 +142,7 @@ class Friedman:
     n: int
 
 
-def friedman(scores: Any) -> Friedman:
+def friedman(scores: ArrayLike) -> Friedman:
     """Friedman's test of scores [person, item], corrected for ties; two items make it a test of signs."""
     from scipy.special import chdtrc
 

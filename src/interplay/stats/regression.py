@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, complete, open_unit, varying
@@ -35,7 +36,7 @@ class LinearFit:
     df: int
     n: int
 
-    def predict(self, x: Any) -> np.ndarray:
+    def predict(self, x: ArrayLike) -> np.ndarray:
         """Return the line's values at x."""
         return self.intercept + self.slope * np.asarray(x, dtype=np.float64)
 
@@ -56,13 +57,13 @@ class QuadraticFit:
     df: int
     n: int
 
-    def predict(self, x: Any) -> np.ndarray:
+    def predict(self, x: ArrayLike) -> np.ndarray:
         """Return the parabola's values at x."""
         at = np.asarray(x, dtype=np.float64)
         return (self.a * at + self.b) * at + self.c
 
 
-def linear_fit(x: Any, y: Any, *, level: float = 0.95, missing: Missing = "raise") -> LinearFit:
+def linear_fit(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> LinearFit:
     """Ordinary least squares with the t test of the slope."""
     from scipy.special import stdtr, stdtrit
 
@@ -83,7 +84,7 @@ def linear_fit(x: Any, y: Any, *, level: float = 0.95, missing: Missing = "raise
     )  # fmt: skip
 
 
-def quadratic_fit(x: Any, y: Any, *, missing: Missing = "raise") -> QuadraticFit:
+def quadratic_fit(x: ArrayLike, y: ArrayLike, *, missing: Missing = "raise") -> QuadraticFit:
     """A parabola by least squares. x is centred and scaled while solving: x and x^2 are all but collinear otherwise."""
     from scipy.special import fdtrc, stdtr
 
@@ -111,8 +112,8 @@ def quadratic_fit(x: Any, y: Any, *, missing: Missing = "raise") -> QuadraticFit
 
 
 def slope_interval(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Seed, generator
@@ -28,7 +29,7 @@ class Alpha:
 
 
 def cronbach_alpha(
-    items: Any, clusters: Iterable[Any], *, seed: Seed, level: float = 0.95, replicates: int = 1000
+    items: ArrayLike, clusters: Iterable[Any], *, seed: Seed, level: float = 0.95, replicates: int = 1000
 ) -> Alpha:
     """Cronbach's alpha of items [answer, question], with the alphas without each."""
     table = np.asarray(items, float)

@@ -78,7 +78,7 @@ class BreadthFirstSolver:
         """Search with all seats acting."""
         return self._search(range(self.game.num_seats))
 
-    def _successor(self, state: Any, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
+    def _successor(self, state: State, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         legal = jnp.all(jnp.take_along_axis(self.game.legal(state), actions[:, None], axis=1))
         after, step = self.game.step(state, actions, jax.random.key(0))
         keys = jnp.stack([checksum(after), checksum(tree_map(_mixed, after))])
@@ -134,7 +134,7 @@ class BreadthFirstSolver:
         keys = np.array([[r[4] for r in row] for row in results])[..., None]
         return lambda s, a: results[s][a][0], *facts, keys
 
-    def _plain(self, state: Any, actions: np.ndarray) -> tuple[Any, bool, bool, bool, int]:
+    def _plain(self, state: State, actions: np.ndarray) -> tuple[Any, bool, bool, bool, int]:
         legal = np.asarray(self.game.legal(state))
         if not all(legal[seat, action] for seat, action in enumerate(actions)):
             return state, False, False, True, 0

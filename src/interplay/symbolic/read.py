@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.games.api import Game
+from interplay.games.api import Game, State
 from interplay.games.registry import capability
 from interplay.rollout.episode import Episode
 from interplay.symbolic.declare import DomainReader
@@ -45,6 +45,6 @@ def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None)
     return read(game, replay(game, episode).states, episode.actions, of)
 
 
-def read(game: Game, states: Any, actions: Any, of: DomainReader | None = None) -> SymbolicTrace:
+def read(game: Game, states: State, actions: Any, of: DomainReader | None = None) -> SymbolicTrace:
     """Return the symbolic trace of states [step + 1, ...] and actions [step, seat]."""
     return (of or reader(game)).read(states, actions)

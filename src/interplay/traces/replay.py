@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, UInt32
+from jaxtyping import Bool, PyTree, UInt32
 
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game, State, Step, is_jax
@@ -35,7 +35,7 @@ _KEPT_GAMES = 64  # made games, and compiled replays, that are kept
 class Replay:
     """An episode played again."""
 
-    states: Any  # a stacked record [step + 1, ...] of numpy arrays; of a Python game, a list of its states
+    states: State  # a stacked record [step + 1, ...] of numpy arrays; of a Python game, a list of its states
     steps: Step  # [step, ...] numpy
     checks: UInt32[np.ndarray, " step+1"]
     legal: Bool[np.ndarray, "step seat"]  # whether the recorded action was allowed
@@ -52,7 +52,7 @@ class ReplayBatch:
     """Episodes of one game replayed together. Past its end an episode stands still and its steps are all zero."""
 
     episodes: Sequence[Episode]
-    states: Any  # [episode, step + 1, ...] JAX arrays; None if not asked for
+    states: State  # [episode, step + 1, ...] JAX arrays; None if not asked for
     steps: Step  # [episode, step, ...]
     played: Bool[np.ndarray, "episode step"]  # False past the end
     checks: UInt32[np.ndarray, "episode step+1"]
@@ -71,7 +71,7 @@ class ReplayBatch:
             )
 
 
-def _to_numpy(tree: Any) -> Any:
+def _to_numpy(tree: PyTree) -> Any:
     def host(leaf: Any) -> Any:
         return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else np.asarray(leaf)
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, Step
@@ -37,7 +37,7 @@ class ActiveSeatGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name)
 
-    def step(self, state: Any, actions: Int[Array, " one"], key: Any) -> tuple[Any, Step]:
+    def step(self, state: PyTree, actions: Int[Array, " one"], key: PRNGKeyArray) -> tuple[Any, Step]:
         """Step the game by the action of the seat to move; rewards and events are sums over seats."""
         turn = self.base.to_move(state)
         wait = jnp.argmax(self.base.legal(state), axis=-1)  # off turn there is one legal action
@@ -54,23 +54,23 @@ class ActiveSeatGame:
             events=all_seats(step.events),
         )
 
-    def observe(self, state: Any, encoding: str) -> Any:
+    def observe(self, state: PyTree, encoding: str) -> Any:
         """Return what the seat to move sees, [1, ...]."""
         return self._of_mover(state, self.base.observe(state, encoding))
 
-    def legal(self, state: Any) -> Bool[Array, "one action"]:
+    def legal(self, state: PyTree) -> Bool[Array, "one action"]:
         """Return the legal actions of the seat to move."""
         return self._of_mover(state, self.base.legal(state))
 
-    def to_move(self, state: Any) -> Bool[Array, " one"]:
+    def to_move(self, state: PyTree) -> Bool[Array, " one"]:
         """Return that the single seat is to move."""
         return jnp.ones(1, bool)
 
-    def active_seat(self, state: Any) -> Int[Array, ""]:
+    def active_seat(self, state: PyTree) -> Int[Array, ""]:
         """Return the seat to move."""
         return jnp.argmax(self.base.to_move(state))
 
-    def _of_mover(self, state: Any, x: Any) -> Any:
+    def _of_mover(self, state: PyTree, x: Any) -> Any:
         """Select the mover's row of [seat, ...], as [1, ...], by `where`, which is fused with what made the rows."""
         turn = self.base.to_move(state)
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, Step, is_jax
@@ -62,7 +62,7 @@ class ObservedGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name)
 
-    def init(self, key: Any, **start: Any) -> ObservedState:
+    def init(self, key: PRNGKeyArray, **start: Any) -> ObservedState:
         """Return an empty state, of the right shapes: real ones come from the processes."""
         encoding, seats = self.base.encodings[self.encoding], self.base.num_seats
         assert encoding.shape is not None
@@ -72,7 +72,7 @@ class ObservedGame:
             turn=jnp.ones(seats, bool),
         )
 
-    def step(self, state: ObservedState, actions: Array, key: Any) -> tuple[ObservedState, Step]:
+    def step(self, state: ObservedState, actions: Array, key: PRNGKeyArray) -> tuple[ObservedState, Step]:
         """Refuse: a compiled program cannot step a Python game."""
         raise InterplayError(f"{self.base.id} is plain Python: its environments are stepped by processes")
 
@@ -357,7 +357,7 @@ class PoolProgram(Program):
         self._pools = None
 
 
-def _of_run(tree: Any, run: int) -> Any:
+def _of_run(tree: PyTree, run: int) -> Any:
     return jax.tree_util.tree_map(lambda x: x[run], tree)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.basic import masked
 from interplay.games.api import Step
@@ -51,7 +51,7 @@ class Rollout:
 class Cuts:
     """The states in which the horizon struck, whose values are computed after the rollout."""
 
-    state: Any  # [cut, env, ...]
+    state: PyTree  # [cut, env, ...]
     rotation: Int[Array, "cut env"]
     time: Int[Array, "cut env"]
     count: Int[Array, " env"]
@@ -113,7 +113,7 @@ def begin(
 
 def collect(
     setup: TrainingSetup,
-    members: Any,
+    members: PyTree,
     weights: RewardWeights,
     partners: Any,
     world: RolloutWorld,
@@ -225,7 +225,7 @@ def decide(setup: TrainingSetup, playing: Any, partners: Any, world: RolloutWorl
 
 def settle(
     setup: TrainingSetup,
-    members: Any,
+    members: PyTree,
     weights: RewardWeights,
     shaping: Array,
     carry: tuple[RolloutWorld, Cuts, Finished],
@@ -348,7 +348,7 @@ def _new_event_record(setup: TrainingSetup) -> Any:
 
 
 def _from_kept_states(
-    plan: TeamPlan, kept_states: Any, state: Any, rotation: Array, place: Float[Array, " env"]
+    plan: TeamPlan, kept_states: Any, state: PyTree, rotation: Array, place: Float[Array, " env"]
 ) -> tuple[Any, Array]:
     """Return states and rotations, at tables with `start_from` those kept of one of that table's environments."""
     assert plan.start_from is not None
@@ -377,7 +377,7 @@ def _rotation(plan: TeamPlan, of_table: Int[Array, " table"], draws: Int[Array, 
 
 
 def _keep_cut(
-    plan: TeamPlan, cuts: Cuts, state: Any, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
+    plan: TeamPlan, cuts: Cuts, state: PyTree, rotation: Array, memory: Array, t: Array, struck: Bool[Array, " env"]
 ) -> tuple[Cuts, Array]:
     """Keep the states in which the horizon struck. More often than there is room for gives -1: the step is left out."""
     capacity = cuts.rotation.shape[0]

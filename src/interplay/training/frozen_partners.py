@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.api import Agent, Policy
 from interplay.agents.basic import Noisy
@@ -25,12 +25,12 @@ from interplay.training.team_assignment import TeamPlan
 class FrozenPartners:
     """Partners of one kind: policies that differ in their arrays only."""
 
-    arrays: Any  # [partner, ...], or [run, partner, ...] if each run has its own
+    arrays: PyTree  # [partner, ...], or [run, partner, ...] if each run has its own
     static: Any  # the policy without its arrays
     number: int
     per_run: bool = False
 
-    def policy(self, arrays: Any) -> Policy:
+    def policy(self, arrays: PyTree) -> Policy:
         """Return the policy that has these arrays."""
         return eqx.combine(arrays, self.static)
 

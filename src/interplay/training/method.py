@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.games.api import Game
 from interplay.training import partner_rollout
@@ -54,7 +54,7 @@ class JointStep(NamedTuple):
 class ProcessedRollout(NamedTuple):
     """What `Method.process_rollout` gives."""
 
-    state: Any  # of the method
+    state: PyTree  # of the method
     rollout: Rollout
     logs: Logs
 
@@ -113,7 +113,7 @@ class Method:
 
     # The method's own state
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
         """Return the arrays that a run carries for the method from update to update."""
         return ()
 
@@ -188,7 +188,7 @@ class Method:
         memory, partner_actions = partner_rollout.act(setup, partners, world, key)
         return memory, to_roles(self.plan, actions, partner_actions)
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Any:
+    def record_step(self, setup: TrainingSetup, members: PyTree, world: RolloutWorld, step: JointStep) -> Any:
         """Return what is kept of a step in `Rollout.extra`, a tree of [learner, slot, ...]."""
         return ()
 
@@ -198,11 +198,13 @@ class Method:
 
     # Learning from a rollout
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(
+        self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
+    ) -> ProcessedRollout:
         """Return the method's state, the rollout with its own rewards added, and what is logged."""
         return ProcessedRollout(state, rollout, {})
 
-    def table_weights(self, state: Any, scores: TableScores) -> tuple[Any, Float[Array, "table role"], Logs]:
+    def table_weights(self, state: PyTree, scores: TableScores) -> tuple[Any, Float[Array, "table role"], Logs]:
         """Return the method's state, the weights of the advantages at each table, and what is logged."""
         return state, self.plan.weight_table, {}  # type: ignore[return-value] - NumPy where nothing is traced
 
@@ -219,25 +221,25 @@ class Method:
         """
         return loss, {}
 
-    def loss_samples(self, members: Any, rollout: Rollout) -> Any:
+    def loss_samples(self, members: PyTree, rollout: Rollout) -> Any:
         """Return what `extra_loss` is computed from, [minibatch, ...]."""
         return ()
 
-    def extra_loss(self, members: Any, samples: Any) -> tuple[Array, Logs]:
+    def extra_loss(self, members: PyTree, samples: Any) -> tuple[Array, Logs]:
         """Return a loss over all learners of a run together, added to PPO's, and what is logged of it."""
         return jnp.float32(0.0), {}
 
-    def aux_update(self, members: Any, state: Any, rollout: Rollout) -> tuple[Any, Any, Logs]:
+    def aux_update(self, members: PyTree, state: PyTree, rollout: Rollout) -> tuple[Any, Any, Logs]:
         """Train networks beside policy and value, before those: return members, state, and what is logged."""
         return members, state, {}
 
     # After an update
 
-    def init_partners(self, members: Any, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: Any) -> Any:
         """Return the partners' arrays at the start of a run."""
         return partners
 
-    def update_partners(self, members: Any, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: Any) -> Any:
         """Return the partners' arrays after an update of the learners, where `changes_partners`."""
         return partners
 

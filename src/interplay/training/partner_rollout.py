@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.rollout.seat import policy_turn
 from interplay.training.frozen_partners import FrozenPartners
@@ -29,7 +29,7 @@ def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyAr
 
 
 def act_in_groups(
-    setup: TrainingSetup, arrays: Any, world: RolloutWorld, group: Any, key: PRNGKeyArray
+    setup: TrainingSetup, arrays: PyTree, world: RolloutWorld, group: Any, key: PRNGKeyArray
 ) -> tuple[Any, Array]:
     """Return memories and actions of partners in groups of roles.
 
@@ -47,7 +47,9 @@ def act_in_groups(
     seats = group((jnp.arange(plan.roles)[None] + world.rotation[:, None]) % plan.roles)
     start = group(jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 
-    def one(arrays: Any, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: Any) -> tuple:
+    def one(
+        arrays: PyTree, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: PRNGKeyArray
+    ) -> tuple:
         policy = frozen.policy(arrays)
         keys = jax.random.split(key, (2, seat.shape[0]))
         memory = where(start, jax.vmap(policy.init)(keys[0], seat), memory)
@@ -58,13 +60,13 @@ def act_in_groups(
     return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
-def new_memories(frozen: FrozenPartners, arrays: Any, groups: int, places: int, key: PRNGKeyArray) -> Any:
+def new_memories(frozen: FrozenPartners, arrays: PyTree, groups: int, places: int, key: PRNGKeyArray) -> Any:
     """Return memories [group, place, ...] of partners with arrays [group, ...].
 
     Their contents are set at the start of each episode.
     """
 
-    def one(arrays: Any, key: PRNGKeyArray) -> Any:
+    def one(arrays: PyTree, key: PRNGKeyArray) -> Any:
         return jax.vmap(lambda k: frozen.policy(arrays).init(k, jnp.int32(0)))(jax.random.split(key, places))
 
     return jax.vmap(one)(arrays, jax.random.split(key, groups))

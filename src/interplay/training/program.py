@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.training import entropy_terms, schedule
@@ -63,7 +63,7 @@ class Program:
     def start(self) -> Any:
         """Compiled function (members or None, partners) -> runs at update 0."""
 
-        def start(members: Any, partners: Any) -> RunState:
+        def start(members: PyTree, partners: Any) -> RunState:
             numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
             own = None if self._partner_axis is None else partners
             return new_networks(
@@ -105,7 +105,7 @@ class Program:
         """Updates between two log lines."""
         return max(1, -(-self.experiment.updates // self.experiment.output.logs))
 
-    def _start(self, number: Array, members: Any, partners: Any) -> RunState:
+    def _start(self, number: Array, members: PyTree, partners: Any) -> RunState:
         setup, method, plan = self.setup, self.setup.method, self.setup.plan
         key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
         key, for_members, for_world = jax.random.split(key, 3)

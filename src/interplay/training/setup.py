@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
@@ -143,7 +143,7 @@ class TrainingSetup:
 class RolloutWorld:
     """The environments of a run, between two steps."""
 
-    state: Any  # [env, ...]
+    state: PyTree  # [env, ...]
     event_record: Any  # [env, ...] of the event recorder; () without one
     start: Bool[Array, " env"]  # an episode begins here
     rotation: Int[Array, " env"]
@@ -161,8 +161,8 @@ class RolloutWorld:
 class RunState:
     """Everything that a run carries from update to update; a checkpoint holds all of it."""
 
-    key: Any
-    members: Any  # [learner, ...]
+    key: PRNGKeyArray
+    members: PyTree  # [learner, ...]
     optimiser: Any  # [learner, ...]
     normaliser: Normaliser
     world: RolloutWorld

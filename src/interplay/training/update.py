@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 
 from interplay.training import recurrent_state
 from interplay.training.actor_critic import Memories
@@ -47,7 +47,7 @@ class ValueEstimates:
     """Values and advantages of a rollout, from which `Method.advantages` makes the learning signal."""
 
     setup: TrainingSetup
-    members: Any
+    members: PyTree
     normaliser: Normaliser
     before: RolloutWorld
     after: RolloutWorld
@@ -246,7 +246,7 @@ def _values_from_policy_memory(estimates: ValueEstimates, label: Array) -> Netwo
     def values(memory: Array, seen: Array) -> Array:
         """Return [learner, slot] from memory and views [learner, slot, ...]."""
 
-        def one(member: Any, memory: Array, seen: Array, label: Array) -> Array:
+        def one(member: PyTree, memory: Array, seen: Array, label: Array) -> Array:
             return member.values(Memories(memory, memory[:0]), seen[None], jnp.zeros(1, bool), label)[1][0]
 
         return jax.vmap(jax.vmap(one, in_axes=(None, 0, 0, 0)))(members, memory, seen, label)
@@ -305,7 +305,7 @@ def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
 
 def improve(
     setup: TrainingSetup,
-    members: Any,
+    members: PyTree,
     state: Any,
     batch: LossBatch,
     shuffles: Int[Array, "epoch sequence"],
@@ -353,18 +353,18 @@ def improve(
 
 
 def _gradient(
-    setup: TrainingSetup, members: Any, batch: LossBatch, entropy: Array, weights: RewardWeights
+    setup: TrainingSetup, members: PyTree, batch: LossBatch, entropy: Array, weights: RewardWeights
 ) -> tuple[Any, dict[str, Array]]:
     """Return the gradient of the sum of all learners' losses: each learner's part depends on it alone."""
     ppo, method = setup.experiment.ppo, setup.method
     totals = jnp.sum(batch.acted, axis=(1, 2)), jnp.sum(batch.counted, axis=(1, 2))
 
-    def learner(member: Any, part: LossBatch, totals: tuple[Array, Array], weights: Any) -> tuple[Array, dict]:
+    def learner(member: PyTree, part: LossBatch, totals: tuple[Array, Array], weights: Any) -> tuple[Array, dict]:
         loss, logs, log_prob = learner_loss(member, part, ppo, entropy, totals)
         loss, more = method.regularise(loss, log_prob, part, part.acted / jnp.maximum(totals[0], 1.0), weights)
         return loss, logs | more
 
-    def loss(members: Any, part: LossBatch) -> tuple[Array, dict[str, Array]]:
+    def loss(members: PyTree, part: LossBatch) -> tuple[Array, dict[str, Array]]:
         losses, logs = jax.vmap(learner)(members, part, totals, weights)
         return jnp.sum(losses), logs
 

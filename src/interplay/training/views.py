@@ -7,7 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, PyTree
 
 from interplay.agents.networks import Core
 from interplay.training.actor_critic import planes_axis, policy_shape
@@ -32,7 +32,7 @@ def observe(setup: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> t
     return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
 
 
-def members_for_play(setup: TrainingSetup, members: Any) -> Any:
+def members_for_play(setup: TrainingSetup, members: PyTree) -> Any:
     """Return the members [learner, ...] in the precision of play.
 
     Where products are of half precision, the matrices are converted once and not in every step, and the first one is

@@ -44,7 +44,7 @@ def pairs() -> dict[str, np.ndarray]:
     """Points of every bot paired with itself; one compiled program plays them all."""
     game = interplay.make("hanabi/2p", bomb="keep")
     teams = [Team.of(game, [interplay.agent(f"hanabi/{bot}")] * 2) for bot in PUBLIC]
-    episodes = list(run(game, teams, episodes=300, seed=0, batch=300 * len(teams)))
+    episodes = list(run(game, teams, episodes=200, seed=0, batch=200 * len(teams)))
     scores = np.array([e.score for e in episodes]).reshape(len(PUBLIC), -1)
     return dict(zip(PUBLIC, scores))
 

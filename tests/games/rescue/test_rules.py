@@ -1,5 +1,7 @@
 """What the rules of search and rescue promise."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,6 +63,14 @@ def test_tools_are_taken_put_down_and_passed_but_never_doubled():
     assert int(played.states.held[2][0]) == 0
     assert int(played.states.held[3][0]) == NOBODY
     assert int(played.states.tool_cell[3][0]) == int(played.states.tool_cell[0][0])
+
+
+def test_the_text_says_who_is_guarded():
+    game = interplay.make("rescue/hallway")
+    state = game.init(jax.random.key(3))
+    assert "guarded" not in game.render(state)
+    guarded = game.render(replace(state, guarding=state.guarding.at[2].set(0)))
+    assert [line[0] for line in guarded.splitlines() if f", guarded by {game.seat_names[2]}" in line] == ["0"]
 
 
 def test_victims_are_hidden_from_those_who_do_not_see_them_and_were_not_told():

@@ -87,6 +87,15 @@ def test_the_benchmarks_form(tmp_path):
     assert "pot" not in (found.roles[1].places or ())
 
 
+def test_a_dish_is_filled_with_what_is_in_the_utensil(tmp_path):
+    acts = [(1, "pickup(egg, counter)"), (2, "put_obj_in_utensil(pot0)"), (3, "cook(pot0)"),
+            (9, "fill_dish_with_food(pot0)"), (11, "deliver_soup()")]  # fmt: skip
+    lists = [[{"timestamp": t, "action": a} for t, a in acts], []]
+    (found,) = read_experiment_logs(write(tmp_path, log([step(0, [ASK, OBEY])], total_action_list=lists)))
+    done = [str(e.act) for e in found.of("exec")]
+    assert done[-2:] == ["fill_dish_with_food(boiled(egg), pot)", "deliver(boiled(egg))"]
+
+
 def test_the_fork_with_models_and_an_open_room(tmp_path):
     models = [{"model": "gpt-4o", "agent_type": "a-tom"}, {"model": "gemma", "agent_type": "baseline"}]
     steps = [step(0, [], [said(1, "Go on. [END]", plan="Assistant plan: wait(1)")], rows=OPEN, agent_models=models)]

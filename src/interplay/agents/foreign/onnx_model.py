@@ -14,9 +14,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, PRNGKeyArray
 
-from interplay.agents.api import Info, Policy
+from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -103,17 +103,17 @@ class OnnxPolicy(Policy):
         obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
         return self.forward(self.init(None, None), obs)[1]
 
-    def init(self, key: Any, seat: Any) -> tuple[Array, ...]:
+    def init(self, key: PRNGKeyArray, seat: Array) -> tuple[Array, ...]:
         """Return the memory at the start of an episode: zeros."""
         return tuple(jnp.zeros(shape, jnp.float32) for shape in self.graph.memory)
 
-    def forward(self, memory: tuple[Array, ...], obs: Any) -> tuple[tuple[Array, ...], Array]:
+    def forward(self, memory: tuple[Array, ...], obs: Observation) -> tuple[tuple[Array, ...], Array]:
         """Return the memory after a step, and the values of the actions."""
         first, *others = self.graph.outputs
         made = run(self.graph, self.weights, [jnp.asarray(obs, jnp.float32)[None], *memory])
         return tuple(made[name] for name in others[: len(memory)]), made[first].reshape(-1)
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         memory, logits = self.forward(memory, obs)
         logits = masked(logits, legal)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, PRNGKeyArray
 
-from interplay.agents.api import Info, Policy
+from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.foreign.layers import Layer, Weights, actions_of, apply, start
 from interplay.agents.foreign.views import VIEWS, Input
@@ -75,11 +75,11 @@ class ForeignPolicy(Policy):
         obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
         return self.act(self.init(key, jnp.int32(0)), obs, jnp.asarray(game.legal(state)[0]), key)
 
-    def init(self, key: Any, seat: Any) -> tuple[Array, ...]:
+    def init(self, key: PRNGKeyArray, seat: Array) -> tuple[Array, ...]:
         """Return the memory at the start of an episode."""
         return start(self.layers, self.weights)
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         memory, logits = apply(self.layers, self.weights, memory, VIEWS[self.inputs[0].view](obs))
         logits = masked(logits, legal)

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.api import Agent, Info, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.hanabi.base_bot import BotMemory
 from interplay.agents.hanabi.hgroup import HGroup
@@ -61,7 +61,7 @@ class MoveNetwork(eqx.Module):
         """Return a network before training."""
         keys = jax.random.split(key, 3)
 
-        def normal(key: Any, inputs: int, outputs: int) -> Array:
+        def normal(key: PRNGKeyArray, inputs: int, outputs: int) -> Array:
             return jax.random.normal(key, (inputs, outputs)) * np.sqrt(2 / inputs)
 
         none = jnp.zeros(units)
@@ -96,7 +96,7 @@ class MoveNetwork(eqx.Module):
         return after @ self.last
 
 
-def _dropped(x: Array, share: float, key: Any, number: int) -> Array:
+def _dropped(x: Array, share: float, key: PRNGKeyArray, number: int) -> Array:
     if key is None or not share:
         return x
     return x * jax.random.bernoulli(jax.random.fold_in(key, number), 1 - share, x.shape) / (1 - share)
@@ -150,11 +150,11 @@ class MovePolicy(Policy):
         """
         return eqx.tree_at(lambda policy: policy.bot, self, self.bot.bind(game))
 
-    def init(self, key: Any, seat: Any) -> MoveMemory:
+    def init(self, key: PRNGKeyArray, seat: Array) -> MoveMemory:
         """Return the memory at the start of an episode."""
         return MoveMemory(bot=self.bot.init(key, seat), history=no_history(self.bot))
 
-    def act(self, memory: MoveMemory, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: MoveMemory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         history = remembered(self.bot, memory.history, memory.bot.before, obs)
         bot = self.bot.look(memory.bot, obs)

@@ -25,9 +25,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from interplay.agents.api import Agent, Info, Policy
+from interplay.agents.api import Agent, Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -78,18 +78,20 @@ class PublicPolicy(Policy):
             )
         return self
 
-    def init(self, key: Any, seat: Any) -> Any:
+    def init(self, key: PRNGKeyArray, seat: Array) -> Any:
         """Return the memory at the start of an episode."""
         return start(self.kind, self.weights)
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Choose an action and update the memory."""
         memory, values = forward(self.kind, self.weights, memory, obs)
         logits = masked(values, legal)
         return memory, jnp.where(self.greedy, jnp.argmax(logits), jax.random.categorical(key, logits)), Info(logits)
 
 
-def forward(kind: str, weights: Arrays, memory: Any, obs: Float[Array, " size"]) -> tuple[Any, Float[Array, " action"]]:
+def forward(
+    kind: str, weights: Arrays, memory: Memory, obs: Float[Array, " size"]
+) -> tuple[Any, Float[Array, " action"]]:
     """Compute one step: the new memory, and logits (of OBL: advantages)."""
     if kind == "obl":
         return _obl(weights, memory, obs)
@@ -118,7 +120,7 @@ def start(kind: str, weights: Arrays) -> Any:
     return tuple((jnp.zeros(weights[f"{c},hi,bias"].shape[0], jnp.float32),) * 2 for c in cells)
 
 
-def _obl(weights: Arrays, memory: Any, obs: Array) -> tuple[Any, Array]:
+def _obl(weights: Arrays, memory: Memory, obs: Array) -> tuple[Any, Array]:
     private, public = obs, jax.nn.relu(_dense(weights, "publ_net_dense_0", obs[OBL_SKIPS:]))
     for layer in range(3):
         private = jax.nn.relu(_dense(weights, f"priv_net_dense_{layer}", private))

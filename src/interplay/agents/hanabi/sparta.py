@@ -21,9 +21,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray, PyTree
 
-from interplay.agents.api import Agent, Info, Policy, as_agent
+from interplay.agents.api import Agent, Info, Memory, Policy, as_agent
 from interplay.agents.basic import masked
 from interplay.agents.identity import content_hash
 from interplay.errors import InterplayError
@@ -210,7 +210,7 @@ class Sparta(Policy):
         (fits, memories), _ = jax.lax.scan(turn, (jnp.bool_(True), fresh), jnp.arange(rules.horizon))
         return fits, memories
 
-    def _to_the_end(self, state: HanabiState, memories: Any, past: Past, first: Array, key: PRNGKeyArray) -> Array:
+    def _to_the_end(self, state: HanabiState, memories: Memory, past: Past, first: Array, key: PRNGKeyArray) -> Array:
         """Return the final score if this move is made and everyone continues with the policy's likeliest moves."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         mine = jnp.arange(rules.players) == past.seat
@@ -251,7 +251,7 @@ def _placeholder(obs: HanabiObservation) -> Int8[Array, " slot"]:
     return jnp.where(obs.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), jnp.int8(0))
 
 
-def _seat(tree: Any, seat: Array) -> Any:
+def _seat(tree: PyTree, seat: Array) -> Any:
     return jax.tree_util.tree_map(lambda x: x[seat], tree)
 
 

@@ -120,7 +120,7 @@ class Hanabi:
         )
 
     def checked_step(
-        self, state: HanabiState, actions: Any, key: PRNGKeyArray | None = None
+        self, state: HanabiState, actions: Array, key: PRNGKeyArray | None = None
     ) -> tuple[HanabiState, Step]:
         """Play one joint action, outside of compiled code.
 

@@ -222,7 +222,7 @@ def _finished(work: Any, by_hand: Array, with_kit: Array, out: Any) -> Array:
         done += GAIN[0] * spent(jnp.maximum(by_hand, out)) + GAIN[1] * spent(jnp.maximum(with_kit, out))
         return done >= work
 
-    def halve(_: int, bounds: tuple) -> tuple:
+    def halve(_: Array, bounds: tuple) -> tuple:
         low, high = bounds
         middle = (low + high) // 2
         return jnp.where(enough(middle), low, middle), jnp.where(enough(middle), middle, high)

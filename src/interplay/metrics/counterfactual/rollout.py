@@ -10,12 +10,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from interplay.agents.api import Agent, Policy
 from interplay.agents.basic import Stay
 from interplay.errors import InterplayError
-from interplay.games.api import Game, is_jax
+from interplay.games.api import Game, State, is_jax
 from interplay.games.records import record
 from interplay.rollout.episode import Episode
 from interplay.rollout.seat import START, StaticPolicy, bound, chance_key, episode_keys, policy_start, seat_turn
@@ -30,7 +30,7 @@ class Snapshot:
     """A point from which play can go on."""
 
     policies: tuple  # by seat, the arrays of its policy
-    state: Any
+    state: State
     memories: tuple  # by seat, before the choice at `t`
     t: Int[Array, ""]
     idle: Bool[Array, " seat"]  # who does nothing from here on
@@ -41,7 +41,7 @@ class PastEpisode:
     """A recorded episode with what the policies knew at each time; past its end everything stands still."""
 
     policies: tuple  # by seat, the arrays of its policy
-    states: Any  # [step + 1, ...]
+    states: State  # [step + 1, ...]
     memories: tuple  # by seat, [step + 1, ...]
     agreement: Float[Array, " seat"]  # share of the recorded actions that the policies choose again
 
@@ -133,7 +133,7 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
     seats = game.num_seats
     nothing = jnp.int32(Stay().bind(game).action)  # type: ignore[attr-defined]
 
-    def choose(policies: tuple, state: Any, memories: tuple, t: Any, key: Any) -> tuple[Array, tuple, Array]:
+    def choose(policies: tuple, state: State, memories: tuple, t: Any, key: PRNGKeyArray) -> tuple[Array, tuple, Array]:
         """Everybody's choice, on turn or off; the new memories; who is to move."""
         legal, turn, chosen, new_memories = game.legal(state), game.to_move(state), [], []
         for seat, (arrays, static, memory) in enumerate(zip(policies, statics, memories, strict=True)):
@@ -142,7 +142,7 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
             new_memories.append(done.memory)
         return jnp.where(turn, jnp.stack(chosen), jnp.argmax(legal, axis=-1)), tuple(new_memories), turn
 
-    def past(policies: tuple, start: Any, key: Any, actions: Any, length: Any) -> PastEpisode:
+    def past(policies: tuple, start: Any, key: PRNGKeyArray, actions: Array, length: Any) -> PastEpisode:
         first = tuple(
             policy_start(eqx.combine(arrays, static.policy), key, jnp.int32(seat))
             for seat, (arrays, static) in enumerate(zip(policies, statics, strict=True))
@@ -162,7 +162,7 @@ def _compile(game: Game, statics: tuple[StaticPolicy, ...]) -> _RolloutPrograms:
         agreement = same.sum(0) / jnp.maximum(decided.sum(0), 1)
         return PastEpisode(policies=policies, states=states, memories=memories, agreement=agreement)
 
-    def play(moment: Snapshot, key: Any) -> Float[Array, ""]:
+    def play(moment: Snapshot, key: PRNGKeyArray) -> Float[Array, ""]:
         def goes_on(carry: tuple) -> Array:
             return ~carry[3]
 

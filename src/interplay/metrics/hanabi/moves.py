@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.hanabi import card_sets, dominated_moves
@@ -87,7 +87,7 @@ def _of_batch(
     return place + first, time, states, action
 
 
-def in_blocks(function: Callable[..., Any], *arrays: Any) -> Any:
+def in_blocks(function: Callable[..., Any], *arrays: PyTree) -> Any:
     """A compiled function of one block applied to any number of moves."""
     n = len(jax.tree_util.tree_leaves(arrays)[0])
     blocks = []

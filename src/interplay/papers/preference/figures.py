@@ -51,8 +51,7 @@ def figures(ratings: Table, pool: Table, traces: TraceSet, *, about: str = "", c
         Figure(strip(by_agent, title=title, x_title="rating"), title, "Every rating, and the mean.", "fig1")
     )
     for title, metrics in PANELS.items():
-        shown = [m for m in metrics if sum(row[m] is not None for row in joined) > 2]
-        sections.append(Columns([_panel(joined, metric) for metric in shown], title))
+        sections.append(Columns([_panel(joined, metric) for metric in metrics if _drawable(joined, metric)], title))
     sections += _comparisons(ratings, comparisons)
     sections.append(Columns(_scores(joined), "Figure 7: scores among agents against scores with people"))
     lengths = _lengths(traces)
@@ -70,6 +69,11 @@ def figures(ratings: Table, pool: Table, traces: TraceSet, *, about: str = "", c
     caption = "p over agents and p mixed ask about other agents."
     sections.append(TableSection(fits, fits.title, caption, "table5", hide=["note"]))
     return Report("Objective metrics and human preference in Hanabi", sections, "", {"seed": seed})
+
+
+def _drawable(joined: Sequence[Row], metric: str) -> bool:
+    """Whether a metric has three values: a line through two always fits."""
+    return sum(row[metric] is not None for row in joined) >= 3
 
 
 def _joined(ratings: Table, pool: Table) -> list[Row]:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats.models.design import FixedEffects, RandomTerm, fixed_effects, random_terms
@@ -44,7 +45,7 @@ class LinearMixedFit:
         """Return a fixed effect by its name in `fixed.names`."""
         return self.contrast(self.fixed.weights(name), level=level)
 
-    def contrast(self, weights: Any, *, level: float = 0.95) -> Estimate:
+    def contrast(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
         """Return a linear combination of the fixed effects, with Kenward and Roger's standard error and df."""
         c = np.asarray(weights, float)
         plain = c @ self.covariance @ c
@@ -54,7 +55,7 @@ class LinearMixedFit:
         df = 2 * plain**2 / spread if spread > 0 else math.inf
         return Estimate(float(c @ self.coefficients), math.sqrt(float(c @ adjusted @ c)), float(df), level)
 
-    def joint(self, weights: Any) -> JointTest:
+    def joint(self, weights: ArrayLike) -> JointTest:
         """Test that several linear combinations [combination, column] are all 0 (Kenward and Roger's F)."""
         c = np.atleast_2d(np.asarray(weights, float))
         q = len(c)
@@ -95,7 +96,7 @@ class LinearMixedFit:
 
 
 def linear_mixed(
-    y: Any,
+    y: ArrayLike,
     fixed: Mapping[str, Any],
     groups: Mapping[str, Any],
     *,

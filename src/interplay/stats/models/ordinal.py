@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import one_of
@@ -59,14 +60,14 @@ class OrdinalMixedFit:
             raise InterplayError("an ordinal model has thresholds in place of a constant")
         return self.contrast(self.fixed.weights(name), level=level)
 
-    def contrast(self, weights: Any, *, level: float = 0.95) -> Estimate:
+    def contrast(self, weights: ArrayLike, *, level: float = 0.95) -> Estimate:
         """Return a linear combination of the fixed effects; what it gives the constant does not count."""
         c = np.asarray(weights, float)
         se = math.sqrt(float(c @ self.covariance @ c))
         bare = np.where(np.array(self.fixed.names) == "constant", 0.0, c)
         return Estimate(float(c @ self.coefficients), se, self.linear.contrast(bare).df, level)
 
-    def joint(self, weights: Any) -> JointTest:
+    def joint(self, weights: ArrayLike) -> JointTest:
         """Test that several linear combinations [combination, column] are all 0."""
         c = np.atleast_2d(np.asarray(weights, float))
         value = c @ self.coefficients
@@ -89,7 +90,7 @@ class OrdinalMixedFit:
             for level, w in zip(self.fixed.levels[factor], self.fixed.mean_weights(factor), strict=True)
         }
 
-    def probabilities(self, weights: Any) -> np.ndarray:
+    def probabilities(self, weights: ArrayLike) -> np.ndarray:
         """Return how likely each category is at a combination of fixed effects, averaged over the random effects."""
         at, mass = np.polynomial.hermite_e.hermegauss(41)
         spread = math.sqrt(sum(self.variances.values()))
@@ -99,7 +100,7 @@ class OrdinalMixedFit:
 
 
 def ordinal_mixed(
-    y: Any,
+    y: ArrayLike,
     fixed: Mapping[str, Any],
     groups: Mapping[str, Any],
     *,

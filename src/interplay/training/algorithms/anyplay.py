@@ -20,7 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.networks import Dense
 from interplay.agents.partner_conditioned import network_of
@@ -108,7 +108,7 @@ class StyledGame:
         return self.base.to_move(state.plain)
 
 
-def without_style(core: Any, plain: int) -> Any:
+def without_style(core: PyTree, plain: int) -> Any:
     """Return a policy without the weights that read the style; `plain` is the size of an observation without it."""
     shape = replace(core.shape, input=(plain,))
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
@@ -166,7 +166,7 @@ class AnyPlay(SelfPlay):
         """The discriminator's own optimiser."""
         return optax.flatten(optax.adam(self.options.rate, eps=1e-5))
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
         """Return a random discriminator. Runs have different ones: the key is made of the members' first weights."""
         number = jax.lax.bitcast_convert_type(jax.tree_util.tree_leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)
@@ -174,7 +174,9 @@ class AnyPlay(SelfPlay):
         state = self.optimiser.init(discriminator)  # type: ignore[arg-type] - any tree of arrays
         return discriminator, state, jnp.zeros((self.envs, self.options.units), jnp.float32)
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(
+        self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
+    ) -> ProcessedRollout:
         """Add the reward of the discriminator as it was, and train it on the rollout."""
         discriminator, optimiser_state, memory = state
         steps = rollout.start.shape[0]
@@ -204,7 +206,7 @@ class AnyPlay(SelfPlay):
         gains = log_prob[1:] - log_prob[:-1]
         return jnp.concatenate([jnp.where(done[:-1], 0.0, gains), jnp.zeros_like(gains[:1])])
 
-    def _train(self, discriminator: Any, state: Any, memory: Array, *whole: Array) -> tuple[Any, Any, Array]:
+    def _train(self, discriminator: Any, state: PyTree, memory: Array, *whole: Array) -> tuple[Any, Any, Array]:
         def cut(x: Array) -> Array:
             return x.reshape(self.options.parts, -1, *x.shape[1:])
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 from scipy.special import stdtrit
 
 from interplay.agents import neural
@@ -288,7 +288,7 @@ def forgiving(game: Game) -> Game:
 def greedy_judge(game: Game, encoding: str, games: int, seed: int) -> Callable[[Any], Float[Array, " split"]]:
     """Return a function that gives the mean score of networks [split, ...], each in all seats of the same games."""
 
-    def judge(cores: Any) -> Float[Array, " split"]:
+    def judge(cores: PyTree) -> Float[Array, " split"]:
         return jax.vmap(lambda core: jnp.mean(greedy_scores(game, core, encoding, games, seed)))(cores)
 
     return judge

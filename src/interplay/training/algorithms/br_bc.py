@@ -15,7 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.training import schedule
@@ -112,7 +112,7 @@ class BestResponseToClones(Method):
         action = jnp.pad(action.reshape(-1, others), ((0, 0), (FIXED, 0)))
         return memory, jnp.where(world.episode_state, action, to_roles(self.plan, actions, None))
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Array:
+    def record_step(self, setup: TrainingSetup, members: PyTree, world: RolloutWorld, step: JointStep) -> Array:
         """Keep where a partner played."""
         return to_learners(self.plan, world.episode_state)
 

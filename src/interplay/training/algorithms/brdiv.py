@@ -17,11 +17,10 @@ by values. The ego is a best response to the partners, in a second stage.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.records import record
@@ -118,7 +117,7 @@ class LBRDiv(BRDiv):
         """Return LBRDiv."""
         return cls(pairings(experiment, options.population), number=options.population, options=options)
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> Multipliers:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> Multipliers:
         """Return the multipliers to begin with."""
         zeros = jnp.zeros((self.number, self.number), jnp.float32)
         crossed = jnp.where(np.eye(self.number, dtype=bool), 0.0, jnp.float32(self.options.multipliers))

@@ -18,7 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
@@ -112,7 +112,7 @@ class COLE(Method):
         steps = self.experiment.envs * self.experiment.rollout * redraw
         return max(round(self.options.generation_steps / steps), 1) * redraw
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> PopulationState:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> PopulationState:
         """Return the state of one run, in which nobody has played with anybody."""
         places, initial = self.options.population, self.options.initial
         return PopulationState(

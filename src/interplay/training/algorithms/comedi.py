@@ -20,9 +20,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from interplay.agents.api import Info, Policy
+from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -98,7 +98,7 @@ class CoMeDi(Method):
         partners = jnp.stack([cross, jnp.full(groups, earlier) + best], axis=1).reshape(-1)
         return PartnerAssignment(partners.astype(jnp.int32), jnp.full(len(self.plan.tables), -1, jnp.int32))
 
-    def table_weights(self, state: Any, scores: TableScores) -> tuple[Any, Array, Logs]:
+    def table_weights(self, state: PyTree, scores: TableScores) -> tuple[Any, Array, Logs]:
         """Return 1 for self-play, -α for cross-play with the best fit, β for self-play from mixed states.
 
         Cross-play with others than the best fit has weight 0, and the rest of it more accordingly.
@@ -113,11 +113,11 @@ class CoMeDi(Method):
         logs = {"crossed_return": jnp.mean(by_table[:, CROSS])}
         return state, jnp.repeat(by_group.reshape(-1, 1), 2, axis=1), logs
 
-    def init_partners(self, members: Any, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: Any) -> Any:
         """Return partners whose own part acts as the member."""
         return self.update_partners(members, partners)
 
-    def update_partners(self, members: Any, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: Any) -> Any:
         """Return partners whose own part acts as the member does now."""
         core = jax.tree_util.tree_map(lambda m, p: jnp.broadcast_to(m[:1], p.shape), members.policy, partners.own.core)
         return eqx.tree_at(lambda p: p.own.core, partners, core)
@@ -135,11 +135,11 @@ class Mixed(Policy):
         """What both read."""
         return self.other.encoding
 
-    def init(self, key: Any, seat: Any) -> Any:
+    def init(self, key: PRNGKeyArray, seat: Array) -> Any:
         """Return the memories of both."""
         return self.own.init(key, seat), self.other.init(key, seat)
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Return the memories of both, and the action of one of them."""
         for_own, for_other, for_coin = jax.random.split(key, 3)
         own, action, _ = self.own.act(memory[0], obs, legal, for_own)

@@ -17,9 +17,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
-from interplay.agents.api import Info, Policy
+from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import Noisy, masked
 from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
@@ -66,11 +66,11 @@ class E3T(Method):
     changes_partners = True
     can_continue = False
 
-    def init_partners(self, members: Any, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: Any) -> Any:
         """Give the partner the ego's weights."""
         return eqx.tree_at(lambda p: p.base.core, partners, _core(members.policy))
 
-    def update_partners(self, members: Any, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: Any) -> Any:
         """Move the partner's weights towards the ego's."""
         decay = self.options.decay
 
@@ -91,7 +91,7 @@ class E3TWithPartnerModel(E3T):
         """Return networks with a partner model."""
         return new_member(setup.game, setup.experiment.network, 0, key, self.options.frames)
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Array:
+    def record_step(self, setup: TrainingSetup, members: PyTree, world: RolloutWorld, step: JointStep) -> Array:
         """Keep the actions of the other roles, [learner, slot, other]."""
         turned = [jnp.roll(step.by_role, -i, axis=1) for i in range(1, self.plan.roles)]
         return to_learners(self.plan, jnp.stack(turned, axis=-1)).astype(jnp.int8)
@@ -101,11 +101,11 @@ class E3TWithPartnerModel(E3T):
         """The model's own optimiser."""
         return optax.flatten(optax.adam(self.options.model_rate, eps=1e-5))
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
         """Return the state of the model's optimiser."""
         return self.optimiser.init(_first(members.policy.model))
 
-    def aux_update(self, members: Any, state: Any, rollout: Rollout) -> tuple[Any, Any, Logs]:
+    def aux_update(self, members: PyTree, state: PyTree, rollout: Rollout) -> tuple[Any, Any, Logs]:
         """Train the model on sequences of all steps. In a game of many seats it predicts the next one."""
         model, slots = _first(members.policy.model), rollout.action.shape[2]
         size = slots // math.gcd(slots, self.minibatches)
@@ -149,11 +149,11 @@ class RandomOddsPolicy(Policy):
         """What it reads."""
         return self.reads
 
-    def init(self, key: Any, seat: Any) -> Array:
+    def init(self, key: PRNGKeyArray, seat: Array) -> Array:
         """Return an empty memory."""
         return self.core.start()
 
-    def act(self, memory: Any, obs: Any, legal: Any, key: Any) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
         """Sample an action."""
         for_odds, for_choice = jax.random.split(key)
         odds = jax.nn.softmax(jax.random.normal(for_odds, (self.core.shape.outputs,)))
@@ -187,5 +187,5 @@ def _core(network: Any) -> Core:
     return network.core if isinstance(network, PartnerConditionedNetwork) else network
 
 
-def _first(tree: Any) -> Any:
+def _first(tree: PyTree) -> Any:
     return jax.tree_util.tree_map(lambda x: x[0], tree)

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PyTree
 
 from interplay.agents.api import Agent
 from interplay.agents.basic import masked
@@ -162,7 +162,7 @@ def record(game: Game, members: Sequence[Agent], encoding: str, episodes: int, k
     def episode(key: Array, pair: Array) -> tuple[Array, Array]:
         team = jax.tree_util.tree_map(lambda x: x[pair], stacked)
 
-        def step(state: Any, key: Array) -> tuple[Any, tuple[Array, Array]]:
+        def step(state: PyTree, key: Array) -> tuple[Any, tuple[Array, Array]]:
             seen, legal = game.observe(state, encoding), game.legal(state)
             logits = jax.vmap(lambda c, o: c.step(c.start(), o)[1])(team, seen)
             actions = jax.random.categorical(key, jax.vmap(masked)(logits, legal))
@@ -201,7 +201,7 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
         return jnp.mean(entropy), jnp.mean(divergence)
 
     @eqx.filter_jit
-    def some_updates(model: GAMMAPartnerModel, state: Any, first: Array, data: Recording, key: Array) -> Any:
+    def some_updates(model: GAMMAPartnerModel, state: PyTree, first: Array, data: Recording, key: Array) -> Any:
         arrays, static = eqx.partition(model, eqx.is_array)
 
         def update(carry: Any, number: Array) -> tuple[Any, None]:
@@ -209,7 +209,7 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
             low, high = options.kl_weight
             weight = low + (high - low) * number / options.updates
 
-            def loss(arrays: Any) -> Array:
+            def loss(arrays: PyTree) -> Array:
                 whole = eqx.combine(arrays, static)
                 entropy, divergence = mean_losses(whole, data, jax.random.fold_in(key, number))
                 return entropy + weight * divergence / chunk

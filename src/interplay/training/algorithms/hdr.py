@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
@@ -69,13 +69,15 @@ class HumanDataRegularised(SelfPlay):
         weights = super().reward_weights(game, experiment)
         return replace(weights, anchor=jnp.asarray(np.array(self.anchor_weights, np.float32)[:, None]))
 
-    def init_state(self, setup: TrainingSetup, members: Any) -> AnchorState:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> AnchorState:
         """Keep the first policies. They are copies, since a chunk of updates donates the members' arrays."""
         size = jax.tree_util.tree_map(lambda x: x[0], members).start().policy.shape
         memory = jnp.zeros((self.plan.learners, setup.slots, setup.memory_seats, *size), jnp.float32)
         return AnchorState(anchor_policy=jax.tree_util.tree_map(jnp.copy, members.policy), anchor_memory=memory)
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(
+        self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
+    ) -> ProcessedRollout:
         """Add the anchor's log-probabilities to the rollout."""
         memory, log_prob = anchor_log_probs(setup, state, rollout)
         state = replace(state, anchor_memory=memory)

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from interplay.training.algorithms import coplay
 from interplay.training.collect import Rollout
@@ -47,19 +47,19 @@ class MaximumEntropyPopulation(Method):
         """Return `member0`, `member1`, ..."""
         return f"member{learner}"
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: PyTree, rollout: Rollout) -> ProcessedRollout:
         """Add the entropy reward."""
         reward = rollout.reward + population_entropy(members, rollout, weight=self.entropy_weight)
         return ProcessedRollout(state, replace(rollout, reward=reward), {})
 
 
-def population_entropy(members: Any, rollout: Rollout, *, weight: float) -> Float[Array, "step learner slot"]:
+def population_entropy(members: PyTree, rollout: Rollout, *, weight: float) -> Float[Array, "step learner slot"]:
     """Return -weight * log of the mean probability that all members give to the action taken.
 
     It is for policies without memory.
     """
 
-    def of_member(member: Any) -> Float[Array, "step learner slot"]:
+    def of_member(member: PyTree) -> Float[Array, "step learner slot"]:
         logits = jax.vmap(jax.vmap(jax.vmap(member.logits)))(rollout.seen)
         return jnp.exp(chosen(log_probs(logits, rollout.legal), rollout.action))
 

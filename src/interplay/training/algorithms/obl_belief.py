@@ -59,7 +59,7 @@ class Learning(eqx.Module):
     belief: beliefs.HandBelief
     state: Any
     games: Any  # [env]
-    key: Any
+    key: PRNGKeyArray
 
 
 def train(experiment: Experiment, *, quiet: bool = False) -> Trained:

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.records import record
@@ -77,7 +76,7 @@ class TrajectoryDiversity(Method):
         """Return `member0`, `member1`, ..."""
         return f"member{learner}"
 
-    def loss_samples(self, members: Any, rollout: Rollout) -> Trajectories:
+    def loss_samples(self, members: PyTree, rollout: Rollout) -> Trajectories:
         """Return the trajectories on which diversity is measured: the parts of episodes within the rollout."""
         number, size, minibatches = self.options.population, self.options.trajectories, self.ppo.minibatches
 
@@ -102,7 +101,7 @@ class TrajectoryDiversity(Method):
         others = (total - x) / jnp.maximum(episodes - 1, 1)
         return Trajectories(seen=seen, legal=legal, action=action, same=same, log_prob=log_prob, advantage=x - others)
 
-    def extra_loss(self, members: Any, samples: Trajectories) -> tuple[Array, Logs]:
+    def extra_loss(self, members: PyTree, samples: Trajectories) -> tuple[Array, Logs]:
         """Return minus the weighted diversity, summed over members, so that its weight beside a return is alpha."""
         kernel = self.options.kernel
         log_prob = log_probabilities(members, samples.seen, samples.legal, samples.action)
@@ -152,7 +151,7 @@ def own(log_prob: Float[Array, "by member trajectory step"]) -> Float[Array, "me
 
 
 def log_probabilities(
-    members: Any, seen: Array, legal: Array, action: Array
+    members: PyTree, seen: Array, legal: Array, action: Array
 ) -> Float[Array, "by member trajectory step"]:
     """Return the log-probability that each member gives to the joint actions of everyone's trajectories.
 
@@ -160,7 +159,7 @@ def log_probabilities(
     Observations are [step, member, seat, trajectory, ...].
     """
 
-    def by(member: Any) -> Array:
+    def by(member: PyTree) -> Array:
         logits = jax.vmap(member.logits)(seen.reshape(-1, *seen.shape[4:])).reshape(legal.shape)
         return jnp.sum(chosen(log_probs(logits, legal), action), axis=2).transpose(1, 2, 0)
 

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.networks import Core, Shape
 from interplay.errors import InterplayError
@@ -220,7 +220,7 @@ class _Static:
 
 
 class _Material(NamedTuple):
-    arrays: Any  # what sequences are taken from
+    arrays: PyTree  # what sequences are taken from
     learnt: Int[Array, "split chunk"]  # which chunks a split learns from; filled up with -1, which no draw takes
     counts: Float[Array, "split action"]  # how often each action is taken there, and once more
     renamings: Any  # seen, real and named [renaming, ...]; None: nothing is renamed
@@ -306,7 +306,7 @@ def _pass(
 
 
 @partial(jax.jit, static_argnums=0)
-def _ordered(static: _Static, material: _Material, cores: Any, keys: PRNGKeyArray) -> tuple[Array, Any]:
+def _ordered(static: _Static, material: _Material, cores: PyTree, keys: PRNGKeyArray) -> tuple[Array, Any]:
     """Each split's batches [split, batch, chunk], and the memory with which chunks begin (None: an empty one)."""
 
     def order(mine: Array, key: PRNGKeyArray) -> Array:
@@ -323,7 +323,7 @@ def _ordered(static: _Static, material: _Material, cores: Any, keys: PRNGKeyArra
 def _learn(
     static: _Static,
     material: _Material,
-    cores: Any,
+    cores: PyTree,
     optimisers: Any,
     orders: Int[Array, "split batch chunk"],
     memories: Any,
@@ -335,7 +335,7 @@ def _learn(
     """So many batches of every split, and the sums of their losses."""
     how, batches, rule = static.how, orders.shape[1], _rule(static.how)
 
-    def step(core: Any, optimiser: Any, which: Array, memory: Any, key: PRNGKeyArray, number: Array) -> tuple:
+    def step(core: PyTree, optimiser: Any, which: Array, memory: Any, key: PRNGKeyArray, number: Array) -> tuple:
         part = static.taken(material.arrays, which, static.length)
         for_names, for_dropout = jax.random.split(jax.random.fold_in(key, number))
         if material.renamings is not None:
@@ -380,7 +380,7 @@ def _renamed(part: Sequences, names: Any, key: PRNGKeyArray) -> Sequences:
     )
 
 
-def _mapped(static: _Static, arrays: Any, which: Int[Array, " sequence"], one: Callable[..., Any]) -> Any:
+def _mapped(static: _Static, arrays: PyTree, which: Int[Array, " sequence"], one: Callable[..., Any]) -> Any:
     """`one` of each of these whole sequences, a few at a time."""
 
     def of_sequence(number: Array) -> Any:
@@ -390,7 +390,7 @@ def _mapped(static: _Static, arrays: Any, which: Int[Array, " sequence"], one: C
     return jax.lax.map(of_sequence, which, batch_size=max(1, AT_ONCE // static.steps))
 
 
-def _memories(static: _Static, arrays: Any, core: Any) -> Float[Array, "chunk memory"]:
+def _memories(static: _Static, arrays: PyTree, core: PyTree) -> Float[Array, "chunk memory"]:
     """The memory with which each chunk begins, by the network as it is at the start of the epoch."""
 
     def one(sequence: Sequences) -> Array:
@@ -402,10 +402,10 @@ def _memories(static: _Static, arrays: Any, core: Any) -> Float[Array, "chunk me
 
 
 @partial(jax.jit, static_argnums=0)
-def _fit(static: _Static, material: _Material, cores: Any, which: Int[Array, "split sequence"]) -> Any:
+def _fit(static: _Static, material: _Material, cores: PyTree, which: Int[Array, "split sequence"]) -> Any:
     """[split] over the decisions of these sequences."""
 
-    def of_split(core: Any, mine: Array) -> tuple[Array, Array]:
+    def of_split(core: PyTree, mine: Array) -> tuple[Array, Array]:
         return _mean(static, material.arrays, mine, lambda sequence: predictions(core, sequence))
 
     return Fit(*jax.vmap(of_split)(cores, which))  # type: ignore[arg-type]
@@ -427,7 +427,7 @@ def _chance(static: _Static, material: _Material, which: Int[Array, "split seque
     return Fit(*jax.vmap(of_split)(material.counts, which))  # type: ignore[arg-type]
 
 
-def _mean(static: _Static, arrays: Any, which: Int[Array, " sequence"], judged: Callable[..., Any]) -> tuple:
+def _mean(static: _Static, arrays: PyTree, which: Int[Array, " sequence"], judged: Callable[..., Any]) -> tuple:
     """Of what is judged step by step [step], the means over the decisions of the sequences; -1 is none."""
 
     def one(sequence: Sequences) -> tuple[Array, Array, Array]:
@@ -441,7 +441,7 @@ def _mean(static: _Static, arrays: Any, which: Int[Array, " sequence"], judged: 
 
 
 @partial(jax.jit, static_argnums=0)
-def _counts(static: _Static, arrays: Any, which: Int[Array, "split sequence"]) -> Float[Array, "split action"]:
+def _counts(static: _Static, arrays: PyTree, which: Int[Array, "split sequence"]) -> Float[Array, "split action"]:
     """How often each action was taken in these sequences' decisions, and once more."""
 
     def one(sequence: Sequences) -> Array:

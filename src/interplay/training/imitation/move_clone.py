@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.hanabi.hgroup import HGroup
 from interplay.agents.hanabi.move_features import described, no_history, remembered
@@ -69,7 +69,7 @@ def decisions_of(game: Game, games: Sequence[Recorded]) -> MoveDecisions:
 def _looked_on(bot: HGroup, game: Game, by: Any, start: Any, actions: Array, seat: Array) -> Any:
     """What a seat would have read before every step, and what is legal there."""
 
-    def look(carry: Any, state: Any) -> Any:
+    def look(carry: Any, state: PyTree) -> Any:
         memory, history = carry
         seen = by.observe_as(state, "seen", seat)
         history, before = remembered(bot, history, memory.before, seen), memory.before
@@ -126,7 +126,7 @@ def clone_moves(
     state = rule.init(network)  # type: ignore[arg-type]
 
     @jax.jit
-    def step(network: Any, state: Any, part: MoveDecisions, key: Any) -> tuple[Any, Any]:
+    def step(network: Any, state: PyTree, part: MoveDecisions, key: PRNGKeyArray) -> tuple[Any, Any]:
         def loss(network: Any) -> Array:
             odds = _log_odds(network, part, 0.0, 0.0, how.dropout, key)
             return -jnp.mean(jnp.take_along_axis(odds, part.action[:, None], axis=1))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
@@ -182,8 +182,8 @@ def _played_again(
     arrays = arrays_of(game, games, steps)
     actions = arrays.actions.astype(np.int32)
 
-    def play(start: Mapping[str, Any], actions: Any) -> Any:
-        def note(state: Any) -> Any:
+    def play(start: Mapping[str, Any], actions: Array) -> Any:
+        def note(state: PyTree) -> Any:
             return by.observe(state, encoding), by.legal(state), game.legal(state), by.to_move(state)
 
         return walk(by, start, actions, note)
@@ -222,7 +222,7 @@ def arrays_of(game: Game, games: Sequence[Recorded], steps: int) -> GameArrays:
 def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"], note: Any) -> tuple[Any, Array]:
     """Replay a game: return what `note` says of the state before every step, and the steps' points."""
 
-    def turn(state: Any, joint: Array) -> tuple[Any, Any]:
+    def turn(state: PyTree, joint: Array) -> tuple[Any, Any]:
         noted = note(state)
         state, step = game.step(state, joint.astype(jnp.int32), jax.random.key(0))
         return state, (noted, jnp.sum(step.reward))
@@ -231,7 +231,7 @@ def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"],
 
 
 def decisions(
-    by: Game, games: Sequence[Recorded], arrays: GameArrays, allowed: Any, legal: Any, to_move: Any, points: Any
+    by: Game, games: Sequence[Recorded], arrays: GameArrays, allowed: Any, legal: Array, to_move: Any, points: Any
 ) -> Bool[np.ndarray, "game step seat"]:
     """Return where seats decided something that the game at hand allows, after a check of moves and scores.
 
@@ -254,7 +254,7 @@ def decisions(
     return decides & np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
 
 
-def _check(game: Game, games: Sequence[Recorded], actions: Any, legal: Any, turn: Any, scores: Any) -> None:
+def _check(game: Game, games: Sequence[Recorded], actions: Array, legal: Array, turn: Any, scores: Any) -> None:
     """Every action was allowed, and the score is what was written down."""
     allowed = np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
     wrong = np.argwhere(turn & ~allowed)
