@@ -6,7 +6,7 @@ INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader o
 
 FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind, blind2 and held_out were
 labelled before the rules were run on them, and no rule was changed for held_out; tricky to
-tricky4 and the other languages are made up.
+tricky14 and the other languages are made up.
 `--errors` prints what is misread in a half; look at the fitting half only while you change rules. `--write` renews the
 table that `interplay llm audit` prints. `--reader` measures a model as the reader, and how often it agrees with the
 rules.

@@ -203,6 +203,17 @@ def test_the_published_prompts_ask_for_one_action():
     assert "[user]\n# Your partner, as inferred" in calls[0]["prompt"]  # the scaffold's block comes first
 
 
+def test_actions_can_be_chosen_from_those_possible_now():
+    episode = one(team("reference", settings=LLMSettings(actions="choose")))
+    answers = [json.loads(call["answer"]) for call in told(episode, "call")]
+    assert episode.terminated
+    assert {tuple(answer) for answer in answers} == {("analysis", "action", "say")}
+    assert all(verdict["ok"] for verdict in told(episode, "verdict"))
+    assert '"action": the one action' in told(episode, "call")[0]["prompt"]
+    with pytest.raises(InterplayError, match="prompts published do not ask for it"):
+        LLMSettings(actions="choose", prompts="published")
+
+
 def test_the_belief_is_computed_from_the_trace():
     episode = one(team("reference", settings=LLMSettings(scaffold="belief")))
     beliefs = [e.payload for e in episode.events if e.kind == "belief" and e.seat == 0]

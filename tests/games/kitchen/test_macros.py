@@ -55,6 +55,10 @@ def carry_out(game, queues, state=None, most=120):
         ("place_obj_on_counter()", Macro("place_obj_on_counter")),
         ("put_obj_in_utensil(pot0)", Macro("put_obj_in_utensil", place="pot")),
         ("  cook(pot) ", Macro("cook", place="pot")),
+        ("cook(pot):", Macro("cook", place="pot")),
+        ("cook(egg)", Macro("cook", "egg")),
+        ("put_obj_on_counter(sliced potato, counter)", Macro("place_obj_on_counter", "potato~slices", "counter")),
+        ("put_obj_in_utensil(egg, pot0)", Macro("put_obj_in_utensil", "egg", "pot")),
         ("deliver()", Macro("deliver")),
         ("wait(3)", Macro("wait", number=3)),
         ("request('cut the potato, please')", Macro("request", "cut the potato, please")),
@@ -126,6 +130,8 @@ def test_verdicts_on_the_way():
     assert error(states[-1], ASSISTANT, "cut(board)") == "utensil_busy"
     held = next(s for s in states if s.world.hands[ASSISTANT])
     assert error(held, ASSISTANT, "pickup(egg, ingredient_dispenser)") == "hands_full"
+    assert error(held, ASSISTANT, "place_obj_on_counter(egg)") == "wrong_object"
+    assert error(held, ASSISTANT, "place_obj_on_counter(bell_pepper)") == ""
     assert error(states[-1], ASSISTANT, "pickup(egg, ingredient_dispenser)") == ""
     more = ["wait(3)", "pickup(bell_pepper~slices, board)", "place_obj_on_counter()"]
     chef = ["pickup(bell_pepper~slices, counter)", "put_obj_in_utensil(oven)", "bake()", "wait(2)"]

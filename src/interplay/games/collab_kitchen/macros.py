@@ -127,8 +127,9 @@ def targets(game: Kitchen, state: KitchenState, seat: int, macro: Macro) -> list
     good = [s for s, verdict in verdicts if verdict.ok]
     if good:
         return good
+    other_food = next((verdict for _, verdict in verdicts if verdict.error == "wrong_object"), None)
     if macro.verb == "place_obj_on_counter":
-        return MacroVerdict(False, "no_free_counter", "every counter in reach is taken")
+        return other_food or MacroVerdict(False, "no_free_counter", "every counter in reach is taken")
     return next((v for _, v in verdicts if v.error != "not_there"), verdicts[0][1])
 
 

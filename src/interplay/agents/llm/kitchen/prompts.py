@@ -60,11 +60,11 @@ def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
     if "plan" in fields:
         return list(fields["plan"]), fields.get("say", "")
     action = fields["action"].strip()
-    if "target" not in fields:
-        return [] if action == KEEP else [action], fields.get("say", "")
-    if action and "(" not in action:
-        action = f"{action}({fields['target']})"
-    message = fields.get("message", "")
+    if action == KEEP:
+        action = ""
+    elif action and "(" not in action:
+        action = f"{action}({fields.get('target', '')})"
+    message = fields.get("message", fields.get("say", ""))
     requests = re.findall(r"request\('[^']*'\)", message)  # explicit ones count as such, wherever they are written
     said = re.sub(r"request\('[^']*'\)[;, ]*", "", message).strip()
     return [*requests, *([action] if action else [])], said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from interplay.agents.llm.chat import Answer, ChatRequest
@@ -30,8 +31,10 @@ class Scripted:
         """Return the answer's text: its fields as JSON."""
         fields = self.fill(request)
         wanted = (request.schema or {}).get("properties", {})
-        if "plan" in fields and "action" in wanted:
+        if "plan" in fields and "target" in wanted:
             fields = _one_action(fields)
+        elif "plan" in fields and "action" in wanted:
+            fields = _chosen_action(fields, wanted["action"]["enum"])
         return json.dumps({name: fields.get(name, "") for name in wanted or fields}, ensure_ascii=False)
 
     def fill(self, request: ChatRequest) -> dict[str, Any]:
@@ -51,6 +54,20 @@ def _one_action(fields: dict[str, Any]) -> dict[str, Any]:
     said = [entry for entry in plan if entry.startswith("request(")]
     action, _, target = act.partition("(")
     return {"action": action, "target": target.removesuffix(")"), "message": " ".join([*said, fields.get("say", "")])}
+
+
+def _chosen_action(fields: dict[str, Any], choices: Sequence[str]) -> dict[str, Any]:
+    """Return a decision as one of the choices: that of the plan's first act, else a wait, or to keep the plan."""
+    acts = [entry for entry in fields["plan"] if not entry.startswith("request(")]
+    said = [entry for entry in fields["plan"] if entry.startswith("request(")]
+    alike = [choice for choice in choices if acts and choice.partition("(")[0] == acts[0].partition("(")[0]]
+    if acts and acts[0] in choices:
+        action = acts[0]
+    elif len(alike) == 1:  # place_obj_on_counter() and place_obj_on_counter(counter)
+        action = alike[0]
+    else:
+        action = "wait(1)" if acts else choices[-1]  # the last one keeps the plan, or waits
+    return {"action": action, "say": " ".join([*said, fields.get("say", "")]).strip()}
 
 
 class First(Scripted):
