@@ -9,10 +9,10 @@
 `partners` makes players with preferences out of self-play agents, without training: the bias of the last layer is
 moved for some actions, so that one never passes, one never shoots, one passes and one shoots at any time. They stand in
 for what `python -m interplay.partners` trains by rewards, where there is no accelerator for it. `play` lets every agent
-play; several calls may share the work (--part 0/3, --part s for the scripted ones). `returns` takes for each set and
-seat the agent that did best in the first half of the episodes as the best response, and its mean in the second half as
-its return: whoever is known competes, and no choice is judged by the episodes that it was made in. Egos are judged by
-the second half, too. `curves` prints how training went: goals by steps.
+play; several calls may share the work (--part 0/3, --part s for the scripted ones). `returns` takes for each set the
+agent that did best in the first half of the episodes, over both orders of the partners and all seats, as the best
+response, and its mean in the second half as its return in each cell: whoever is known competes, and no choice is judged
+by the episodes that it was made in. Egos are judged by the second half, too. `curves` prints how training went.
 """
 
 from __future__ import annotations
@@ -139,12 +139,14 @@ def returns(folder: Path) -> list[dict]:
     trial = np.stack([halves[0][name].mean(axis=-1) for name in names])  # [agent, set, seat]
     members = [name for name, *_ in PREFERENCES]
     sets = list(itertools.product(members, repeat=2))
+    together = trial.mean(axis=2)  # [agent, set] over seats
+    together = np.stack([(together[:, s] + together[:, sets.index((b, a))]) / 2 for s, (a, b) in enumerate(sets)])
     rows = []
     for ego in sorted(n for n in names if not n.startswith("more") and n not in members):
         method, _, seed = ego.rpartition("-") if "-" in ego else (ego.rpartition("/")[2], "", "1")
         for s, beside in enumerate(sets):
             for seat in range(trial.shape[2]):
-                best = names[int(trial[:, s, seat].argmax())]
+                best = names[int(together[s].argmax())]
                 worth, mine = ReturnEstimate.of(halves[1][best][s, seat]), halves[1][ego][s, seat]
                 rows.append(
                     {
