@@ -4,19 +4,22 @@
     python benchmarks/football/table.py play runs/football/keepaway runs/football/partners --out runs/football/played
     python benchmarks/football/table.py returns runs/football/played --out benchmarks/football/results/returns.csv
     interplay brprox benchmarks/football/results/returns.csv
+    python benchmarks/football/table.py curves benchmarks/football/results/training.json
 
-`partners` makes players with preferences out of self-play agents, without training: the bias of the last layer is moved
-for some actions, so that one never passes, one never shoots, one passes and one shoots at any time. They stand in for
-what `python -m interplay.partners` trains by rewards, where there is no accelerator for it. `play` lets every agent play;
-several calls may share the work (--part 0/3). `returns` takes for each set and seat the agent that did best in the first
-half of the episodes as the best response, and its mean in the second half as its return: whoever is known competes, and
-no choice is judged by the episodes that it was made in. Egos are judged by the second half, too.
+`partners` makes players with preferences out of self-play agents, without training: the bias of the last layer is
+moved for some actions, so that one never passes, one never shoots, one passes and one shoots at any time. They stand in
+for what `python -m interplay.partners` trains by rewards, where there is no accelerator for it. `play` lets every agent
+play; several calls may share the work (--part 0/3, --part s for the scripted ones). `returns` takes for each set the
+agent that did best in the first half of the episodes, over both orders of the partners and all seats, as the best
+response, and its mean in the second half as its return in each cell: whoever is known competes, and no choice is judged
+by the episodes that it was made in. Egos are judged by the second half, too. `curves` prints how training went.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,18 +53,24 @@ CHUNK = 50  # episodes that are written at a time
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("partners", "play", "returns"))
+    parser.add_argument("what", choices=("partners", "play", "returns", "curves"))
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--episodes", type=int, default=200, help="of every agent, set and seat")
     parser.add_argument("--part", default="0/1", help="NUMBER/PARTS of the agents; s: the scripted ones")
     given = parser.parse_args()
+    if given.what == "curves":
+        return curves(given.folders[0])
+    if given.out is None:
+        parser.error("--out: name where the result goes")
     if given.what == "partners":
         make_partners(given.folders[0], given.out)
     elif given.what == "play":
         play(*given.folders, given.out, given.episodes, given.part)
     else:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
         write_rows(given.out, returns(given.folders[0]))
+    return None
 
 
 def make_partners(runs: Path, out: Path) -> None:
@@ -130,12 +139,14 @@ def returns(folder: Path) -> list[dict]:
     trial = np.stack([halves[0][name].mean(axis=-1) for name in names])  # [agent, set, seat]
     members = [name for name, *_ in PREFERENCES]
     sets = list(itertools.product(members, repeat=2))
+    together = trial.mean(axis=2)  # [agent, set] over seats
+    together = np.stack([(together[:, s] + together[:, sets.index((b, a))]) / 2 for s, (a, b) in enumerate(sets)])
     rows = []
     for ego in sorted(n for n in names if not n.startswith("more") and n not in members):
         method, _, seed = ego.rpartition("-") if "-" in ego else (ego.rpartition("/")[2], "", "1")
         for s, beside in enumerate(sets):
             for seat in range(trial.shape[2]):
-                best = names[int(trial[:, s, seat].argmax())]
+                best = names[int(together[s].argmax())]
                 worth, mine = ReturnEstimate.of(halves[1][best][s, seat]), halves[1][ego][s, seat]
                 rows.append(
                     {
@@ -153,6 +164,17 @@ def returns(folder: Path) -> list[dict]:
                     }
                 )
     return rows
+
+
+def curves(file: Path) -> None:
+    """Print for each training job the mean goals of its runs at some of its steps."""
+    for name, job in json.loads(file.read_text()).items():
+        lines = job.get("curve", [])
+        if not lines:
+            continue
+        marks = [lines[round(share * (len(lines) - 1))] for share in (0, 0.125, 0.25, 0.5, 0.75, 1)]
+        goals = [f"{np.mean(m['returns']):.3f} at {m['steps'] / 1e6:.1f} M" for m in marks]
+        print(f"{name} ({len(marks[0]['returns'])} runs):", ", ".join(goals))
 
 
 if __name__ == "__main__":

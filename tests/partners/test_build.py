@@ -164,6 +164,9 @@ def test_no_response_is_below_a_known_agent(folder, tmp_path, capsys):
         assert r.agent.name == "learnt"
         assert r.how == "a known agent, which no trained response reached: learnt"
         assert r.worth.mean == pytest.approx(6.0, abs=0.7)  # 4 of its own, half of the other's 4
+    rival = dataclasses.replace(given, known=(), responses_from=given.known, closing_rounds=0)
+    (member,) = building.build(rival, tmp_path / "rival", quiet=True).members
+    assert [(r.agent.name, r.how) for r in member.responses] == [("learnt", "another's: learnt")] * 2
     panel = building.build(given, tmp_path / "closed", quiet=True)
     contest = panel.provenance["stages"]["contest"]
     assert (contest["open"], contest["not_closed"]) == (2, [])

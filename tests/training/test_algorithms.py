@@ -16,17 +16,28 @@ LONG = 16 * 8 * 36  # as all other tests, so that programs are shared
 
 
 @pytest.mark.slow
-def test_a_pair_follows_its_two_rewards(experiment):
+def test_a_pair_follows_its_two_rewards(experiment, tmp_path):
     """Run 0 prefers to be wrong, run 1 to be right; their partners want points."""
     preferences = [{"wrong": 3.0, "task": 0.0}, {"right": 3.0}]
     algorithm = Algorithm("hsp_pairs", {"preferences": preferences})
-    trained = train(experiment(algorithm=algorithm, steps=LONG), quiet=True)
+    trained = train(experiment(algorithm=algorithm, steps=LONG, output={"folder": str(tmp_path)}), quiet=True)
     returns = trained.returns(2)
     assert returns.shape == (2, 2)
     assert returns[0, 0] < 4.8  # only the partner scores: 4 of 8
     assert returns[1, 0] > 7.2
     with pytest.raises(InterplayError, match="each run trains one pair"):
         train(experiment(algorithm=Algorithm("hsp_pairs", {"preferences": preferences[:1]})), quiet=True)
+    right = [str(tmp_path / p["file"]) for p in trained.policies if p["run"] == 1]
+    begun = Algorithm("hsp_pairs", {"preferences": preferences, "start_from": right})
+    assert (
+        (train(experiment(algorithm=begun, steps=LONG), quiet=True).curve[0]["return"]) > 6
+    )  # they know what is right
+
+
+def test_pairs_begin_as_one_agent_a_run(experiment):
+    options = {"preferences": [{"right": 1.0}, {"wrong": 1.0}], "start_from": ["random"]}
+    with pytest.raises(InterplayError, match="start_from: 1 agents for 2 runs"):
+        train(experiment(algorithm=Algorithm("hsp_pairs", options)), quiet=True)
 
 
 def test_drawn_preferences_are_different_and_few():
