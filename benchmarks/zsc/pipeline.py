@@ -1,5 +1,7 @@
 """The whole benchmark of zero-shot coordination: populations, egos, panels, and their returns, in order of worth.
 
+The plan (JSON) says what is trained in which layouts; of another family than Overcooked where it names one.
+
 Every job is a command of interplay's own (`python -m interplay.training`, `python -m interplay.partners`); this script
 starts each as soon as those it needs are done, several beside each other, until the time is up. The same command goes
 on: what is done is not done again, and what was cut goes on from its checkpoint.
@@ -137,6 +139,7 @@ def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside
         panels = resolve(job.get("panels", []))
         episodes = str(2 if given.scale != 1 else job["episodes"])
         command = [str(HERE / job["script"]), str(folder), "--known", *resolve(egos), "--episodes", episodes]
+        command += ["--game", game_of(plan, layout)]
         command += ["--horizon", str(SHORT)] if given.scale < 0.1 else []
         config, command = {}, [*command, "--panel", *panels, *job.get("arguments", [])]
     else:
@@ -185,9 +188,14 @@ def earlier(given: argparse.Namespace, layout: str, plan: dict, there: set[str])
     return [f"{f.stem}={f}" for f in files if f.stem.rpartition("-")[0] not in anew | {"bc"}]
 
 
+def game_of(plan: dict, layout: str) -> str:
+    """The game that a layout's name stands for."""
+    return f"{plan.get('family', 'overcooked')}/{layout}"
+
+
 def training_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     job, config = plan["jobs"][name], json.loads(json.dumps(plan["training"]))
-    config["game"]["name"] = f"overcooked/{layout}"
+    config["game"]["name"] = game_of(plan, layout)
     config["algorithm"] = {"name": job["algorithm"], "options": json.loads(json.dumps(job.get("options", {})))}
     for place, value in (variant(plan, layout, "training") | job.get("set", {}) | variant(plan, layout, name)).items():
         if place != "seconds":
@@ -197,7 +205,7 @@ def training_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
 
 def panel_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     inner = {k: plan["training"][k] for k in ("envs", "rollout", "network", "ppo", "rewards")}
-    config = {"game": {"name": f"overcooked/{layout}"}, "training": inner} | plan["jobs"][name]["partners"]
+    config = {"game": {"name": game_of(plan, layout)}, "training": inner} | plan["jobs"][name]["partners"]
     config = json.loads(json.dumps(config))
     for place, value in variant(plan, layout, "training").items():
         put(config["training"], place, value)

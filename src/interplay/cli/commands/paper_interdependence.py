@@ -152,7 +152,7 @@ class InterdependenceFigure3(JsonOption):
 
     Trains what is missing in --runs (one folder a condition; a killed run goes on), then draws hand-overs and returns
     over the price, with intervals over seeds. Prices are paid at the delivery, as in the paper, or at the hand-over;
-    counters and pots both pay. The whole budget is for a GPU; --scale makes everything smaller.
+    counters and pots both pay, or counters alone. The whole budget is for a GPU; --scale makes everything smaller.
 
     Examples:
       interplay paper interdependence figure3 --runs runs/figure3 --out figure3
@@ -170,7 +170,7 @@ class InterdependenceFigure3(JsonOption):
     prices: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0, 3.0)
     """Alpha: what a hand-over pays giver and receiver; a soup pays 20."""
     seeds: int = 5
-    """Runs of each condition."""
+    """Runs of each condition and price."""
     scale: float = 1.0
     """Share of the steps."""
     train: bool = True
@@ -185,10 +185,10 @@ class InterdependenceFigure3(JsonOption):
         if self.earlier:
             show(figure3.earlier(), json=self.json)
             return
-        conditions = figure3.conditions(self.layouts, self.prices)
+        conditions = figure3.conditions(self.layouts)
         if self.train:
             for condition in conditions:
-                figure3.train(condition, self.runs, seeds=self.seeds, scale=self.scale)
+                figure3.train(condition, self.runs, prices=self.prices, seeds=self.seeds, scale=self.scale)
         made = figure3.table(figure3.read(self.runs, conditions))
         show(made, json=self.json)
         if self.out is not None:
