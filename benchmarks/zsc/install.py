@@ -8,7 +8,7 @@ Nothing is decided here: panels are kept as `python -m interplay.partners` made 
 their gate. Methods that were trained take the place of earlier agents of theirs; others stay. An ego that scores less
 than one soup with itself (crossplay.csv) is not shipped, and counted in the tables as dead. For every layout:
 
-- PACKAGE/panels/overcooked/LAYOUT/PANEL and PACKAGE/agents/overcooked/LAYOUT/METHOD-SEED.safetensors; what the main
+- PACKAGE/panels/FAMILY/LAYOUT/PANEL and PACKAGE/agents/FAMILY/LAYOUT/METHOD-SEED.safetensors; what the main
   package has as its demonstration stays there, made anew, and the manifest of the hub is written;
 - baselines.json beside the panel: BR-Prox of every method over its seeds, scripted agents among them, and who helped
   whom in a few episodes with every partner;
@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline import game_of
 from returns import by_method
 
 from interplay.agents.api import Agent
@@ -42,7 +43,7 @@ from interplay.partners.known import scripted_agents
 from interplay.partners.leaderboard import HANDOVERS
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
-from interplay.partners.returns import dead_egos
+from interplay.partners.returns import ONE_SOUP, dead_egos
 from interplay.stats.brprox.summary import summarise
 from interplay.table import Table
 from interplay.training.saved_stages import parse_run_range
@@ -98,7 +99,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> None:
-    game, folder, results = make(f"overcooked/{layout}"), given.runs / layout, given.results / layout
+    game, folder, results = make(game_of(plan, layout)), given.runs / layout, given.results / layout
     results.mkdir(parents=True, exist_ok=True)
     keep_egos(plan, folder, given.package / "agents" / game.id)
     for job in PANELS:
@@ -120,9 +121,10 @@ def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
 
 def measure(given: argparse.Namespace, *, layout: str) -> None:
     """Remove the dead egos of an installed layout, and write the baselines of its panel."""
-    game, results = make(f"overcooked/{layout}"), given.results / layout
+    plan, results = json.loads(given.plan.read_text()), given.results / layout
+    game = make(game_of(plan, layout))
     agents = given.package / "agents" / game.id
-    dead = read_dead(results)
+    dead = read_dead(results, plan.get("least_score", ONE_SOUP))
     for method, seed in dead:
         (agents / f"{method}-{seed}.safetensors").unlink(missing_ok=True)
     panel = given.package / "panels" / game.id / DEFAULT
@@ -132,9 +134,9 @@ def measure(given: argparse.Namespace, *, layout: str) -> None:
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
 
 
-def read_dead(results: Path) -> dict[tuple[str, int], float]:
+def read_dead(results: Path, least: float) -> dict[tuple[str, int], float]:
     with (results / "crossplay.csv").open() as file:
-        return dead_egos(csv.DictReader(file))
+        return dead_egos(csv.DictReader(file), least)
 
 
 def keep_panel(source: Path, game: Game, given: argparse.Namespace) -> str:

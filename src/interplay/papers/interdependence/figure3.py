@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.reports import svg
-from interplay.reports.figures import FigureEstimate, interval_plot
 from interplay.safe_files import lines, read_json
 from interplay.stats import bootstrap
 from interplay.table import Row, Table
@@ -101,6 +99,19 @@ def read(folder: Path, wanted: Sequence[Condition]) -> Table:
     return Table.of(rows, "End of training")
 
 
+def shipped() -> Table:
+    """Return the end of training of the runs whose numbers come with interplay, as `read` does."""
+    text = (files("interplay.papers.interdependence") / "figure3_runs.json").read_text()
+    rows: list[Row] = []
+    for one in json.loads(text)["conditions"]:
+        about = {name: one[name] for name in ("layout", "paid", "at")}
+        for measure in MEASURES:
+            for run, value in enumerate(one[measure]):
+                rows.append({**about, "price": one["prices"][run], "steps": one["steps"], "seed": run})
+                rows[-1] |= {"measure": measure, "value": value}
+    return Table.of(rows, "End of training")
+
+
 def _ends(log: Sequence[dict[str, Any]], measure: str) -> list[float | None]:
     """Return the mean of the last lines for each run."""
     values = np.array([[np.nan if v is None else v for v in line[f"{measure}s"]] for line in log], float)
@@ -132,6 +143,9 @@ def table(ends: Table, *, seed: int = 0) -> Table:
 
 def draw(made: Table, measure: str) -> str:
     """Return one measure over the price as SVG: an interval for each kitchen, price and time of payment."""
+    from interplay.reports import svg
+    from interplay.reports.figures import FigureEstimate, interval_plot
+
     estimates = [
         FigureEstimate(
             f"{r['alpha']:g}, {r['paid']}, {r['paid_at'].replace('_', '-')}",
