@@ -51,11 +51,14 @@ def trained(house: str) -> dict[str, list[str]]:
     return methods
 
 
-def play(house: str, teams: Sequence[tuple[str, str]], episodes: int) -> dict[tuple[str, str], Played]:
-    """Play all teams of a house at once, since compiling takes longer than playing, and count who helped whom."""
-    game = interplay.make(f"rescue/{house}")
-    traces = TraceSet.in_memory(list(run(game, [Team.of(game, t) for t in teams], episodes=episodes, seed=0)))
-    values = interplay.measure(traces, ["interdependence"], channels="each").where(window="unlimited")
+def play(
+    house: str, selves: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]], episodes: int
+) -> dict[tuple[str, str], Played]:
+    """Play all teams of a house at once, since compiling takes longer than playing; count hand-overs of `selves`."""
+    game, teams = interplay.make(f"rescue/{house}"), [*selves, *others]
+    played = list(run(game, [Team.of(game, t) for t in teams], episodes=episodes, seed=0))
+    counted = TraceSet.in_memory(played[: len(selves) * episodes])
+    values = interplay.measure(counted, ["interdependence"], channels="each").where(window="unlimited")
     sums: dict[tuple[str, str], dict[str, float]] = {team: {} for team in teams}
     names = {channel: name for name, channel in CHANNELS.items()}
     for row in values:
@@ -64,7 +67,7 @@ def play(house: str, teams: Sequence[tuple[str, str]], episodes: int) -> dict[tu
             continue
         of_team, key = sums[teams[row["episode"] // episodes]], f"{row['metric']}_{name}"
         of_team[key] = of_team.get(key, 0.0) + row["value"] / episodes
-    scores = [float(episode.score) for episode in traces]
+    scores = [float(episode.score) for episode in played]
     return {t: Played(scores[i * episodes : (i + 1) * episodes], sums[t]) for i, t in enumerate(teams)}
 
 
@@ -78,15 +81,16 @@ def interval(values: Sequence[float], name: str, units: Sequence[str] | None = N
     return {name: made.estimate, f"{name}_low": made.low, f"{name}_high": made.high}
 
 
-def tables(episodes: int) -> list[Table]:
+def tables(houses: Sequence[str], episodes: int) -> list[Table]:
     """Head-room, and the trained agents, of every house."""
     room, agents = [], []
-    for name, house in BENCHMARK.items():
+    for name in houses:
+        house = BENCHMARK[name]
         methods = trained(name)
         seeds = [agent for of_method in methods.values() for agent in of_method]
-        teams = [(who, who) for who in (*SCRIPTED, *seeds)]
-        teams += [team for agent in seeds for other in SCRIPTED for team in ((agent, other), (other, agent))]
-        played = play(name, teams, episodes)
+        selves = [(who, who) for who in (*SCRIPTED, *seeds)]
+        mixed = [team for agent in seeds for other in SCRIPTED for team in ((agent, other), (other, agent))]
+        played = play(name, selves, mixed, episodes)
         row: Row = {"house": name, "horizon": house.horizon, "plan": house.plan, "optimum": 10.0 * house.hidden}
         for who in SCRIPTED:
             row |= interval(played[who, who].scores, who.rpartition("/")[2])
@@ -104,7 +108,9 @@ def tables(episodes: int) -> list[Table]:
             row["with_other_seeds"] = crossed.get(method)
             row["BR-Prox"] = proximity.get(method)
             for channel in CHANNELS:
-                row[f"help_{channel}"] = sum(played[a, a].help.get(f"constructive_{channel}", 0) for a in own) / len(own)
+                row[f"help_{channel}"] = sum(played[a, a].help.get(f"constructive_{channel}", 0) for a in own) / len(
+                    own
+                )
             row["ignored"] = sum(played[a, a].help.get("ignored_all", 0) for a in own) / len(own)
             agents.append(row)
     return [Table.of(room, "Head-room: mean points of 20"), Table.of(agents, "Trained agents: mean points of 20")]
@@ -129,10 +135,11 @@ def _crossplay(house: str) -> dict[str, float]:
     return {method: sum(values) / len(values) for method, values in returns.items()}
 
 
-def certificates() -> Table:
+def certificates(houses: Sequence[str]) -> Table:
     """What search says of every house and placement."""
     rows = []
-    for name, house in BENCHMARK.items():
+    for name in houses:
+        house = BENCHMARK[name]
         game = interplay.make(f"rescue/{name}")
         solved = [difficulty.solve(game, start, house.horizon) for start in difficulty.placements(game)]
         for number, one in enumerate(solved):
@@ -161,11 +168,12 @@ def markdown(table: Table) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--houses", nargs="*", default=list(BENCHMARK), choices=list(BENCHMARK))
     parser.add_argument("--episodes", type=int, default=30)
     parser.add_argument("--certify", action="store_true")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    made = [certificates()] if args.certify else tables(args.episodes)
+    made = [certificates(args.houses)] if args.certify else tables(args.houses, args.episodes)
     if args.json:
         print(json.dumps({table.title: table.rows for table in made}))
         return

@@ -86,8 +86,8 @@ def count_hand_overs(
     """Counts the hand-overs of every episode.
 
     `partner` is the name of the partner, or a pattern such as `human*`, or one for each episode; the others are under
-    test. Teams of one kind (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`, or `each`; by default
-    counters, which the paper's numbers fit.
+    test. Teams of one kind (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`,
+    or `each`; by default counters, which the paper's numbers fit.
     """
     episodes: list[Row] = []
     triggers: list[Row] = []
