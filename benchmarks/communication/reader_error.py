@@ -27,6 +27,7 @@ from pathlib import Path
 from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.response_cache import ResponseCache
 from interplay.metrics.communication import reader_error
+from interplay.metrics.communication.kitchen_words import parse_act
 from interplay.metrics.communication.model_reader import ModelReader
 from interplay.metrics.communication.reader_error import (
     ROLES,
@@ -39,7 +40,6 @@ from interplay.metrics.communication.reader_error import (
     read_with_rules,
 )
 from interplay.metrics.communication.records import VERBS
-from interplay.metrics.communication.kitchen_words import parse_act
 
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"

@@ -124,7 +124,7 @@ def measure(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
     """Remove the dead egos of an installed layout, and write the baselines of its panel."""
     game, results = make(game_name(plan, layout)), given.results / layout
     agents = given.package / "agents" / game.id
-    dead = read_dead(results, plan["training"].get("gate", {}).get("least_return", 0.0))
+    dead = read_dead(results, plan.get("least_score", plan["training"].get("gate", {}).get("least_return", 0.0)))
     for method, seed in dead:
         (agents / f"{method}-{seed}.safetensors").unlink(missing_ok=True)
     panel = given.package / "panels" / game.id / DEFAULT

@@ -1,5 +1,7 @@
 """The whole benchmark of zero-shot coordination: populations, egos, panels, and their returns, in order of worth.
 
+The plan (JSON) says what is trained in which layouts; of another family than Overcooked where it names one.
+
 Every job is a command of interplay's own (`python -m interplay.training`, `python -m interplay.partners`); this script
 starts each as soon as those it needs are done, several beside each other, until the time is up. The same command goes
 on: what is done is not done again, and what was cut goes on from its checkpoint.
@@ -138,6 +140,7 @@ def job_of(plan: dict, given: argparse.Namespace, layout: str, name: str, beside
         panels = resolve(job.get("panels", []))
         episodes = str(2 if given.scale < 0.1 else job["episodes"])
         command = [str(HERE / job["script"]), str(folder), "--known", *resolve(egos), "--episodes", episodes]
+        command += ["--game", game_name(plan, layout)]
         command += ["--horizon", str(SHORT)] if given.scale < 0.1 else []
         config, command = {}, [*command, "--panel", *panels, *job.get("arguments", [])]
     else:

@@ -99,6 +99,11 @@ BROKEN = {
     "a recipe": (broken(lambda d: d["mdp_params"][0].update(num_items_for_soup=2)), "soups of three"),
     "a cook time": (broken(lambda d: d["mdp_params"][0].update(cook_time=-3)), "cook_time"),
     "rewards": (broken(lambda d: d["ep_rewards"][0].__setitem__(0, float("nan"))), "not finite"),
+    "a reward in words": (broken(lambda d: d["ep_rewards"][0].__setitem__(0, "0")), "a number for each step"),
+    "half a place": (
+        broken(lambda d: d["ep_states"][0][0]["players"][0].update(position=[1.5, 2])),
+        "two chefs, each with a position",
+    ),
     "a score": (broken(lambda d: d["ep_rewards"][0].__setitem__(0, 40)), "the source says"),
     "a place": (
         broken(lambda d: d["ep_states"][0][9]["players"][0].update(position=[1, 1])),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from interplay.cli.show import JsonOption, note, show
+
+if TYPE_CHECKING:
+    from interplay.table import Table
 
 
 @dataclass(frozen=True)
@@ -150,19 +153,21 @@ class InterdependenceCorrelations(JsonOption):
 class InterdependenceFigure3(JsonOption):
     """Figure 3: agents that are paid for hand-overs, over the price, beside agents that are not.
 
-    Trains what is missing in --runs (one folder a condition; a killed run goes on), then draws hand-overs and returns
-    over the price, with intervals over seeds. Prices are paid at the delivery, as in the paper, or at the hand-over;
-    counters and pots both pay. The whole budget is for a GPU; --scale makes everything smaller.
+    Self-play in two kitchens, five seeds. Prices are paid at the delivery, as in the paper, or at the hand-over;
+    counters and pots both pay, or counters alone. Prints (and draws, with --out) hand-overs and returns at the end of
+    training, with intervals over seeds: of the runs that come with interplay, or, with --runs, of those in a folder,
+    where what is missing is trained (on a GPU; --scale makes everything smaller, and a killed run goes on).
 
     Examples:
-      interplay paper interdependence figure3 --runs runs/figure3 --out figure3
+      interplay paper interdependence figure3 --out figure3
+      interplay paper interdependence figure3 --runs runs/figure3
       interplay paper interdependence figure3 --runs /tmp/try --scale 0.002 --seeds 2 --layouts cramped_room
       interplay paper interdependence figure3 --runs runs/figure3 --no-train --json
       interplay paper interdependence figure3 --earlier
     """
 
-    runs: Path = Path("runs/figure3")
-    """Folder of the training runs."""
+    runs: Path | None = None
+    """Folder of training runs; none: the runs that come with interplay."""
     earlier: bool = False
     """Print the earlier run with FCP, MEP and HSP, whose curves come with interplay, and train nothing."""
     layouts: tuple[str, ...] = ("counter_circuit", "forced_coordination")
@@ -170,7 +175,7 @@ class InterdependenceFigure3(JsonOption):
     prices: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0, 3.0)
     """Alpha: what a hand-over pays giver and receiver; a soup pays 20."""
     seeds: int = 5
-    """Runs of each condition."""
+    """Runs of each condition and price."""
     scale: float = 1.0
     """Share of the steps."""
     train: bool = True
@@ -185,12 +190,17 @@ class InterdependenceFigure3(JsonOption):
         if self.earlier:
             show(figure3.earlier(), json=self.json)
             return
-        conditions = figure3.conditions(self.layouts, self.prices)
-        if self.train:
-            for condition in conditions:
-                figure3.train(condition, self.runs, seeds=self.seeds, scale=self.scale)
-        made = figure3.table(figure3.read(self.runs, conditions))
+        made = figure3.table(figure3.shipped() if self.runs is None else self._trained(self.runs))
         show(made, json=self.json)
         if self.out is not None:
             for path in figure3.write(made, self.out):
                 note(f"figure: {path}")
+
+    def _trained(self, runs: Path) -> Table:
+        from interplay.papers.interdependence import figure3
+
+        conditions = figure3.conditions(self.layouts)
+        if self.train:
+            for condition in conditions:
+                figure3.train(condition, runs, prices=self.prices, seeds=self.seeds, scale=self.scale)
+        return figure3.read(runs, conditions)

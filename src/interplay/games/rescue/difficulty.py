@@ -155,7 +155,7 @@ def assess(text: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> tuple[Be
     horizon = horizon_of(lengths)
     solved = [solve(game, start, horizon, joint=length) for start, length in zip(starts, lengths)]
     kind = difficulty(solved)
-    return None if kind is None else (BenchmarkHouse(text, horizon, spread, hidden), kind)
+    return None if kind is None else (BenchmarkHouse(text, horizon, spread, hidden, max(lengths)), kind)
 
 
 def main() -> None:

@@ -78,21 +78,19 @@ def episodes_of(
     rows: list[Row] = []
     for layout in layouts:
         game = make(f"overcooked/{layout}")
-        for method in methods:
-            for partner, pairs in _by_partner(number, layout, seeds(layout, method)).items():
-                teams = [Team.of(game, pair) for pair in pairs]
-                traces = TraceSet.in_memory(list(run(game, teams, episodes=episodes, seed=seed)))
-                counts = count_hand_overs(traces, partner=partner or None, channels="each").episodes
-                rows += [{**row, "method": method} for row in counts]
+        # All teams of a kitchen play and are counted at once, since compiling takes longer than playing.
+        named = [
+            (method, partner, pair)
+            for method in methods
+            for agent in seeds(layout, method)
+            for partner, pair in _teams(number, layout, agent)
+        ]
+        teams = [Team.of(game, pair) for _, _, pair in named]
+        traces = TraceSet.in_memory(list(run(game, teams, episodes=episodes, seed=seed)))
+        partners = [None if number == 2 else partner for _, partner, _ in named for _ in range(episodes)]
+        counts = count_hand_overs(traces, partner=partners, channels="each").episodes
+        rows += [{**row, "method": named[row["episode"] // episodes][0]} for row in counts]
     return Table.of(rows, f"Table {number}: {TABLES[number]}")
-
-
-def _by_partner(number: int, layout: str, agents: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    teams: dict[str, list[tuple[str, str]]] = {}
-    for agent in agents:
-        for partner, pair in _teams(number, layout, agent):
-            teams.setdefault("" if number == 2 else partner, []).append(pair)
-    return teams
 
 
 def people(traces: TraceSet | None = None) -> Table:

@@ -2,7 +2,8 @@
 
 The paper trains FCP, MEP and HSP with alpha .3, paid when a hand-over's soup is delivered, and says that hand-overs
 increase while the task's reward stays the same. Here self-play is trained at several prices, paid at the delivery or
-at the hand-over itself (a loop pays back), through counters and pots, in two kitchens with several seeds.
+at the hand-over itself (a loop pays back), through counters and pots or counters alone, in two kitchens with several
+seeds. Each condition has runs at the price 0 of its own.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.reports import svg
-from interplay.reports.figures import FigureEstimate, interval_plot
 from interplay.safe_files import lines, read_json
 from interplay.stats import bootstrap
 from interplay.table import Row, Table
 
 CONFIG = "figure3.json"  # the training, beside this file
 PAID_AT = ("delivery", "hand_over")
+CHANNELS = (("counters", "pots"), ("counters",))  # whose hand-overs pay
+PRICES = (0.0, 0.1, 0.3, 1.0, 3.0)
 LAST = 5  # lines of the log whose mean is the end of training
 MEASURES = ("return", "constructive_counters", "constructive_pots", "handovers_counters", "handovers_pots")
 PUBLISHED = "alpha 0.3, paid at the delivery: hand-overs increase consistently, the task's reward stays the same"
@@ -32,47 +33,43 @@ PUBLISHED = "alpha 0.3, paid at the delivery: hand-overs increase consistently, 
 
 @dataclass(frozen=True)
 class Condition:
-    """A price of hand-overs in a kitchen."""
+    """A kitchen, which hand-overs pay, and when; all prices are trained side by side."""
 
     layout: str
-    price: float
     paid_at: str
+    channels: tuple[str, ...] = CHANNELS[0]
 
     @property
     def folder(self) -> str:
         """Where its runs are, in the folder of all."""
-        return f"{self.layout}/{self.paid_at}-{self.price:g}"
+        return f"{self.layout}/{self.paid_at}-{'+'.join(self.channels)}"
 
 
-def conditions(layouts: Sequence[str], prices: Sequence[float]) -> list[Condition]:
-    """Return all conditions; at the price 0 it does not matter when it is paid."""
-    return [
-        Condition(layout, price, at)
-        for layout in layouts
-        for price in prices
-        for at in (PAID_AT if price else PAID_AT[:1])
-    ]
+def conditions(layouts: Sequence[str]) -> list[Condition]:
+    """Return all conditions, those in which every hand-over pays first."""
+    return [Condition(layout, at, channels) for channels in CHANNELS for layout in layouts for at in PAID_AT]
 
 
-def experiment(condition: Condition, *, seeds: int, scale: float, folder: Path) -> Any:
-    """Return the training of a condition."""
+def experiment(condition: Condition, *, prices: Sequence[float], seeds: int, scale: float, folder: Path) -> Any:
+    """Return the training of a condition: `seeds` runs of each price in one program."""
     from interplay.training.config import Experiment
     from interplay.training.loader import build
 
     values = json.loads((files("interplay.papers.interdependence") / CONFIG).read_text())
     values["game"] = {"name": f"overcooked/{condition.layout}"}
-    values["runs"] = seeds
+    values["runs"] = seeds * len(prices)
+    values["algorithm"]["options"] = {"teaming": [price for price in prices for _ in range(seeds)]}
     values["steps"] = max(values["steps"] * scale, values["envs"] * values["rollout"])
-    values["rewards"] |= {"teaming": condition.price, "teaming_at": condition.paid_at}
+    values["rewards"] |= {"teaming_at": condition.paid_at, "teaming_channels": list(condition.channels)}
     values["output"] |= {"folder": str(folder / condition.folder)}
     return build(Experiment, values)
 
 
-def train(condition: Condition, folder: Path, *, seeds: int, scale: float = 1.0) -> None:
+def train(condition: Condition, folder: Path, *, prices: Sequence[float], seeds: int, scale: float = 1.0) -> None:
     """Train a condition, or what is missing of it."""
     from interplay.training.algorithms import train as run
 
-    run(experiment(condition, seeds=seeds, scale=scale, folder=folder))
+    run(experiment(condition, prices=prices, seeds=seeds, scale=scale, folder=folder))
 
 
 def read(folder: Path, wanted: Sequence[Condition]) -> Table:
@@ -86,16 +83,32 @@ def read(folder: Path, wanted: Sequence[Condition]) -> Table:
         where = folder / condition.folder
         if not (where / "log.jsonl").is_file():
             continue
-        trained = read_json(where / "manifest.json")["experiment"]["rewards"]
-        if (trained["teaming"], trained["teaming_at"]) != (condition.price, condition.paid_at):
-            raise InterplayError(f"{where}: trained with another price than its name says")
+        trained = read_json(where / "manifest.json")["experiment"]
+        paid = (trained["rewards"]["teaming_at"], tuple(trained["rewards"]["teaming_channels"]))
+        if paid != (condition.paid_at, condition.channels):
+            raise InterplayError(f"{where}: what was paid there is not what its name says")
+        prices = trained["algorithm"]["options"]["teaming"]
         last = [json.loads(text) for _, text in lines(where / "log.jsonl")][-LAST:]
         for measure in MEASURES:
-            for seed, value in enumerate(_ends(last, measure)):
-                about = {"layout": condition.layout, "paid_at": condition.paid_at, "price": condition.price}
-                rows.append({**about, "steps": last[-1]["steps"], "seed": seed, "measure": measure, "value": value})
+            for run, value in enumerate(_ends(last, measure)):
+                about = {"layout": condition.layout, "paid": "+".join(condition.channels), "at": condition.paid_at}
+                about |= {"price": prices[run], "steps": last[-1]["steps"], "seed": run}
+                rows.append({**about, "measure": measure, "value": value})
     if not rows:
         raise InterplayError(f"{folder}: no condition was trained here yet; run without --no-train")
+    return Table.of(rows, "End of training")
+
+
+def shipped() -> Table:
+    """Return the end of training of the runs whose numbers come with interplay, as `read` does."""
+    text = (files("interplay.papers.interdependence") / "figure3_runs.json").read_text()
+    rows: list[Row] = []
+    for one in json.loads(text)["conditions"]:
+        about = {name: one[name] for name in ("layout", "paid", "at")}
+        for measure in MEASURES:
+            for run, value in enumerate(one[measure]):
+                rows.append({**about, "price": one["prices"][run], "steps": one["steps"], "seed": run})
+                rows[-1] |= {"measure": measure, "value": value}
     return Table.of(rows, "End of training")
 
 
@@ -110,8 +123,8 @@ def _ends(log: Sequence[dict[str, Any]], measure: str) -> list[float | None]:
 def table(ends: Table, *, seed: int = 0) -> Table:
     """Return a row for each condition: means over seeds with intervals, and the change from the price 0."""
     rows: list[Row] = []
-    for (layout, at, price), part in ends.groups("layout", "paid_at", "price").items():
-        row: Row = {"layout": layout, "paid_at": "–" if not price else at, "alpha": price}
+    for (layout, paid, at, price), part in ends.groups("layout", "paid", "at", "price").items():
+        row: Row = {"layout": layout, "paid": paid, "paid_at": at, "alpha": price}
         row |= {"steps": part.rows[0]["steps"], "seeds": len(set(part.column("seed")))}
         for measure in MEASURES:
             values = [r["value"] for r in part.where(measure=measure) if r["value"] is not None]
@@ -124,15 +137,18 @@ def table(ends: Table, *, seed: int = 0) -> Table:
             mean = sum(values) / len(values) if values else None
             row |= {measure: mean, f"{measure}_low": low, f"{measure}_high": high}
         rows.append(row)
-    rows.sort(key=lambda r: (r["layout"], r["paid_at"], r["alpha"]))
+    rows.sort(key=lambda r: (r["layout"], r["paid"] != "counters+pots", r["paid_at"], r["alpha"]))
     return Table.of(rows, f"Hand-overs and returns over the price of a hand-over (published: {PUBLISHED})")
 
 
 def draw(made: Table, measure: str) -> str:
     """Return one measure over the price as SVG: an interval for each kitchen, price and time of payment."""
+    from interplay.reports import svg
+    from interplay.reports.figures import FigureEstimate, interval_plot
+
     estimates = [
         FigureEstimate(
-            f"{r['alpha']:g}" + ("" if not r["alpha"] else f", {r['paid_at'].replace('_', '-')}"),
+            f"{r['alpha']:g}, {r['paid']}, {r['paid_at'].replace('_', '-')}",
             r[measure],
             r[f"{measure}_low"],
             r[f"{measure}_high"],

@@ -81,20 +81,21 @@ class HandOverCounts:
 
 
 def count_hand_overs(
-    traces: TraceSet, *, partner: str | None = None, channels: str | None = "counters"
+    traces: TraceSet, *, partner: str | Sequence[str | None] | None = None, channels: str | None = "counters"
 ) -> HandOverCounts:
     """Counts the hand-overs of every episode.
 
-    `partner` is the name of the partner, or a pattern such as `human*`; the others are under test. Teams of one kind
-    (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`, or `each`; by default
-    counters, which the paper's numbers fit.
+    `partner` is the name of the partner, or a pattern such as `human*`, or one for each episode; the others are under
+    test. Teams of one kind (self-play, people) need no partner. `channels` as for the metric: names joined by +, `all`,
+    or `each`; by default counters, which the paper's numbers fit.
     """
     episodes: list[Row] = []
     triggers: list[Row] = []
     for sample in samples(traces, {"channels": channels}):
         played = zip(sample.numbers, interdependence(sample), _soups(sample), strict=True)
         for number, (episode, counts), soups in played:
-            team = _team([a.name for a in episode.agents], partner)
+            who = partner if partner is None or isinstance(partner, str) else partner[number]
+            team = _team([a.name for a in episode.agents], who)
             about = {"layout": episode.game_id.partition("/")[2], "agent": team.agent, "partner": team.partner}
             about |= {"seat_of_agent": team.where, "episode": number, "index": episode.index}
             for count in counts:

@@ -185,23 +185,26 @@ def _actions(joint: list[Any]) -> np.ndarray:
 
 def _places(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     try:
-        positions = np.array([[p["position"] for p in state["players"]] for state in states], np.int64)
+        places = np.array([[p["position"] for p in state["players"]] for state in states], np.float64)
         facing = [MOVES.index(tuple(p["orientation"])) for p in states[0]["players"]]
         full = bool(states[0].get("objects")) or any(p.get("held_object") for p in states[0]["players"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise RoundError(f"ep_states: players with position and orientation are expected ({error!r:.60})") from None
-    if positions.shape[1:] != (2, 2) or max(facing) >= STAY:
+    whole = bool(np.all(places == np.round(places)) and np.all(np.abs(places) < MOST_STEPS))
+    if places.shape[1:] != (2, 2) or not whole or max(facing) >= STAY:
         raise RoundError("ep_states: two chefs, each with a position [x, y] and an orientation, are expected")
     if full:
         raise RoundError("ep_states: the round does not begin with an empty kitchen and empty hands")
-    return positions, np.array(facing, np.int32)
+    return places.astype(np.int64), np.array(facing, np.int32)
 
 
 def _score(rewards: list[Any]) -> float:
+    if not all(type(reward) in (int, float) for reward in rewards):
+        raise RoundError("ep_rewards: a number for each step is expected")
     try:
-        total = float(np.sum(np.asarray(rewards, np.float64)))
-    except (TypeError, ValueError):
-        raise RoundError("ep_rewards: a number for each step is expected") from None
+        total = float(sum(rewards))
+    except OverflowError:
+        total = np.inf
     if not np.isfinite(total):
         raise RoundError("ep_rewards: a reward is not finite")
     return total

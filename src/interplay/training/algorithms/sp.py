@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
+
+import jax.numpy as jnp
+import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.training.active_seats import ActiveSeatGame
 from interplay.training.config import Experiment
+from interplay.training.event_rewards import HandoverRecorder, event_recorder_for
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
+from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.team_assignment import TeamPlan
@@ -21,6 +27,7 @@ class SPOptions:
     """Options of self-play."""
 
     by_turns: bool = False  # in a game by turns, only the seat to move is asked, judged and learnt from
+    teaming: tuple[float, ...] = ()  # weight of hand-overs of each run (Overcooked); none: rewards.teaming in all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +38,7 @@ class SelfPlay(Method):
     """
 
     by_turns: bool = False
+    teaming: tuple[float, ...] = ()  # [run]; none: as the configuration says
 
     @classmethod
     def create(cls, experiment: Experiment, *, by_turns: bool = False, **fields: Any) -> Self:
@@ -53,11 +61,35 @@ class SelfPlay(Method):
         """Return the game, with `by_turns` as the seat to move plays it."""
         return ActiveSeatGame(game) if self.by_turns else game  # type: ignore[return-value] - by delegation
 
+    def reward_weights(self, game: Game, experiment: Experiment) -> RewardWeights:
+        """Return the weights of the configuration, with each run's own weight of hand-overs where there is one.
+
+        Raises:
+            InterplayError: If there are not as many weights as runs, or hand-overs are not recorded.
+        """
+        weights = super().reward_weights(game, experiment)
+        if not self.teaming:
+            return weights
+        recorder = event_recorder_for(game, experiment.rewards)
+        if not isinstance(recorder, HandoverRecorder):
+            raise InterplayError("algorithm.options.teaming: set rewards.watch_teaming, so that hand-overs are seen")
+        if len(self.teaming) != experiment.runs:
+            raise InterplayError(f"algorithm.options.teaming: {len(self.teaming)} weights for {experiment.runs} runs")
+        recorded = np.zeros((experiment.runs, 1, len(recorder.kinds)), np.float32)
+        recorded[:, 0, recorder.kinds.index("teaming")] = self.teaming
+        return replace(weights, recorded=jnp.asarray(recorded))
+
+    def select_runs(self, runs: Sequence[int]) -> Self:
+        """Return self-play for some of the runs, with their own weights of hand-overs."""
+        return replace(self, teaming=tuple(self.teaming[run] for run in runs)) if self.teaming else self
+
 
 def train(experiment: Experiment, *, stage: str = "", quiet: bool = False) -> Trained:
     """Train self-play, one policy a run."""
     options = method_options(SPOptions, experiment)
-    return train_stage(experiment, SelfPlay.create(experiment, by_turns=options.by_turns), stage=stage, quiet=quiet)
+    method = SelfPlay.create(experiment, by_turns=options.by_turns, teaming=tuple(options.teaming))
+    notes = [{"teaming": price} for price in options.teaming] or None
+    return train_stage(experiment, method, stage=stage, notes=notes, quiet=quiet)
 
 
 @dataclass(frozen=True)
