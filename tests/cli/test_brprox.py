@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interplay.cli.main import run
+from tests.glossary import all_columns_explained  # noqa: F401
 
 TABLE = """algorithm,population,seed,partner,skill,ego_seat,return,best_response_return
 """ + "\n".join(

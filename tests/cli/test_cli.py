@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from interplay.cli.main import COMMANDS, run
+from tests.glossary import all_columns_explained  # noqa: F401
 
 GAME = ["--game", "overcooked/cramped_room", "--options", "horizon=60"]
 

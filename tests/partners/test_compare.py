@@ -11,6 +11,7 @@ import pytest
 import interplay
 from interplay.cli.main import main
 from interplay.errors import InterplayError
+from tests.glossary import all_columns_explained  # noqa: F401
 
 GAME = "overcooked/cramped_room"
 
