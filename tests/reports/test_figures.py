@@ -180,3 +180,9 @@ def test_the_key_of_a_heat_map_says_what_its_middle_is():
     drawing = heat_map(["a", "b"], ["c", "d"], [[1, 2], [3, 4]], title="t")
     assert ">2.5<" in drawing
     assert ">2<" in drawing  # the cell itself keeps its digits
+
+
+def test_long_names_keep_their_ends_by_which_they_differ():
+    names = [f"trained/overcooked/counter_circuit/{name}" for name in ("hsp-1", "sp-1")]
+    picture = heat_map(names, names, [[1.0, 2.0], [3.0, 4.0]], title="Mean score")
+    assert all(picture.count(f"/{name}</text>") == 2 for name in ("hsp-1", "sp-1"))

@@ -26,7 +26,8 @@ def same(a, b):
 def test_a_tree_comes_back_from_its_bytes():
     packing = Packing(jax.eval_shape(lambda: TREE))
     row = jax.jit(packing.pack)(TREE)
-    assert row.dtype == np.uint8 and row.shape == (packing.size,)
+    assert row.dtype == np.uint8
+    assert row.shape == (packing.size,)
     assert same(TREE, jax.jit(packing.unpack)(row))
     assert same(TREE, packing.read(np.asarray(row)))
 
@@ -42,4 +43,5 @@ def test_a_batch_is_one_array():
 
 def test_a_tree_without_leaves_has_no_bytes():
     packing = Packing(())
-    assert packing.size == 0 and packing.read(np.asarray(packing.pack(()))) == ()
+    assert packing.size == 0
+    assert packing.read(np.asarray(packing.pack(()))) == ()

@@ -126,8 +126,9 @@ def text_width(string: str, size: float = 12) -> float:
 
 
 def shorten(string: str, most: int = 26) -> str:
-    """Return a string of at most so many characters, cut off with an ellipsis."""
-    return string if len(string) <= most else string[: most - 1] + "…"
+    """Return a string of at most so many characters, an ellipsis for its middle: names differ at their ends."""
+    end = most // 2
+    return string if len(string) <= most else f"{string[: most - 1 - end]}…{string[-end:]}"
 
 
 # Light for little, dark for much; lightness falls evenly, so it also reads in grey.

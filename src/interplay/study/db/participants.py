@@ -56,10 +56,13 @@ class Person:
     code: str | None
     test: bool = False  # came while the study was being tried out: not in the data
     page_opened: str | None = None  # when the open page was first shown, as `clock.stamp`
+    _pages: list[Page] = field(default_factory=list, init=False, repr=False, compare=False)  # once they were asked for
 
     def pages(self, protocol: Protocol) -> list[Page]:
         """Return all pages of this participant, in order."""
-        return pages(protocol, self.slots or first_slots(protocol), self.seed)
+        if not self._pages:
+            self._pages.extend(pages(protocol, self.slots or first_slots(protocol), self.seed))
+        return self._pages
 
     def aliases(self, protocol: Protocol) -> dict[str, aliases.Alias]:
         """Return the alias of each partner that this participant meets."""

@@ -462,7 +462,8 @@ class GameSession:
         if self.viewer.macro_actions:
             doing = {c.seat: str(c.cook.act) if c.cook and c.cook.act else None for c in self.slots.values()}
             payload["doing"] = {str(seat): act for seat, act in doing.items()}
-        t, before = table.t, table.state if self.viewer.macro_actions else None
+        t = table.t
+        before: Any = table.state if self.viewer.macro_actions else None
         stored = lead.note(t, "step", **payload)
         await asyncio.wrap_future(self.engine.step(table, joint))
         for slot, noted, seqs in acknowledged:
