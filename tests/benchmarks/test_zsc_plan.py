@@ -22,6 +22,7 @@ from interplay.training.reward_weights import event_weights
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "zsc"
 PLAN = json.loads((FOLDER / "pipeline.json").read_text())
+PLANS = {"overcooked": PLAN, "rescue": json.loads((FOLDER.parent / "rescue" / "pipeline.json").read_text())}
 SCHEDULE = [(part["layout"], name) for part in PLAN["schedule"] for name in part["jobs"]]
 OPTIONS = {
     "coplay": CoplayOptions,
@@ -44,17 +45,19 @@ def pipeline():
     return module
 
 
+@pytest.mark.parametrize("family", PLANS)
 @pytest.mark.parametrize("scale", [1.0, 0.0001])
-def test_every_job_has_settings_that_are_accepted(pipeline, scale, tmp_path):
+def test_every_job_has_settings_that_are_accepted(pipeline, scale, family, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=scale, agents=None, panels=None)
-    jobs = pipeline.listed(PLAN, given)
-    assert len(jobs) > 50
+    jobs = pipeline.listed(PLANS[family], given)
+    assert len(jobs) > 20
     for job in jobs:
         if not job.config:
             assert Path(job.command[0]).is_file()
             continue
         kind = Build if "training" in job.config else Experiment
         settings = build(kind, job.config)
+        assert settings.game.name == f"{family}/{job.layout}"
         game = make(settings.game.name, **settings.game.options)
         if kind is Build:
             settings.experiment("br", 1, max(settings.closing_steps, 1e4), 0, {}, closing=True)
@@ -67,9 +70,10 @@ def test_every_job_has_settings_that_are_accepted(pipeline, scale, tmp_path):
             method_options(OPTIONS[settings.algorithm.name], settings)
 
 
-def test_what_a_job_needs_is_in_the_schedule(pipeline, tmp_path):
+@pytest.mark.parametrize("family", PLANS)
+def test_what_a_job_needs_is_in_the_schedule(pipeline, family, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=1.0, agents=None, panels=None)
-    jobs = pipeline.listed(PLAN, given)
+    jobs = pipeline.listed(PLANS[family], given)
     every = {job.key for job in jobs}
     for job in jobs:
         missing = {(job.layout, name) for name in job.needs} - every
