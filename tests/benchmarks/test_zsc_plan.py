@@ -22,8 +22,8 @@ from interplay.training.reward_weights import event_weights
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "zsc"
 PLAN = json.loads((FOLDER / "pipeline.json").read_text())
-FOOTBALL = json.loads((FOLDER.parent / "football" / "pipeline.json").read_text())
-both_plans = pytest.mark.parametrize("plan", [PLAN, FOOTBALL], ids=["overcooked", "football"])
+OTHERS = {name: json.loads((FOLDER.parent / name / "pipeline.json").read_text()) for name in ("football", "rescue")}
+all_plans = pytest.mark.parametrize("plan", [PLAN, *OTHERS.values()], ids=["overcooked", *OTHERS])
 OPTIONS = {
     "coplay": CoplayOptions,
     "e3t": E3TOptions,
@@ -45,7 +45,7 @@ def pipeline():
     return module
 
 
-@both_plans
+@all_plans
 @pytest.mark.parametrize("scale", [1.0, 0.0002])
 def test_every_job_has_settings_that_are_accepted(pipeline, plan, scale, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=scale, agents=None, panels=None)
@@ -57,6 +57,7 @@ def test_every_job_has_settings_that_are_accepted(pipeline, plan, scale, tmp_pat
             continue
         kind = Build if "training" in job.config else Experiment
         settings = build(kind, job.config)
+        assert settings.game.name == f"{family}/{job.layout}"
         game = make(settings.game.name, **settings.game.options)
         if kind is Build:
             settings.experiment("br", 1, max(settings.closing_steps, 1e4), 0, {}, closing=True)
@@ -69,7 +70,7 @@ def test_every_job_has_settings_that_are_accepted(pipeline, plan, scale, tmp_pat
             method_options(OPTIONS[settings.algorithm.name], settings)
 
 
-@both_plans
+@all_plans
 def test_what_a_job_needs_is_in_the_schedule(pipeline, plan, tmp_path):
     given = argparse.Namespace(out=tmp_path, layouts=[], jobs=None, scale=1.0, agents=None, panels=None)
     jobs = pipeline.listed(plan, given)
