@@ -1,6 +1,9 @@
-"""What is wrong with the form of answers, by model: cut off, no object, several actions in one entry, a copied example.
+"""What is wrong with the answers of models: their form, from every calls.jsonl below a folder, and what was refused.
 
-python benchmarks/llm_models/answers.py FOLDER    (every calls.jsonl below it)
+python benchmarks/llm_models/answers.py FOLDER
+
+Of the form: cut off, no object, several actions in one entry, a copied example. Refusals are counted by their code,
+from the trace sets below the folder.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from interplay.agents.llm.answers import find_object, separate_calls
 from interplay.agents.llm.templates import HERE
+from interplay.traces import TraceSet
 
 RUN = 8  # words
 BEGIN = "How two cooks once worked"
@@ -45,6 +49,15 @@ def main() -> None:
                     f"that repeat {RUN} words of the example": bool(runs(text) & example),
                 }
             )
+    refused: dict[str, Counter[str]] = defaultdict(Counter)
+    for manifest in Path(sys.argv[1]).rglob("manifest.json"):
+        for episode in TraceSet.open(manifest.parent):
+            for event in episode.events:
+                if event.kind == "verdict" and not event.payload["ok"]:
+                    name = episode.agents[event.seat].name.partition("[")[0].removeprefix("llm:")
+                    refused[name][event.payload["error"]] += 1
+    for model, codes in sorted(refused.items()):
+        print(f"{model}: refused {codes.total()}: " + ", ".join(f"{n} {code}" for code, n in codes.most_common()))
     for model, of_model in sorted(counts.items()):
         print(f"{model}: " + ", ".join(f"{count} {what}" for what, count in of_model.items()))
 
