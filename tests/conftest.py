@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from interplay import trust
 
@@ -26,6 +27,8 @@ if os.environ.get("SHAPES") == "check":
 
     check_shapes()
 
+settings.register_profile("any machine", deadline=None)  # how fast an example runs is the machine's matter
+settings.load_profile("any machine")
 gc.set_threshold(20_000)  # tracing makes many objects that live; looking through them was a twentieth of the time
 
 MOST_MAPPINGS = 25_000  # Linux allows a process 65,530; every compiled program takes several

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import jax
+from beartype import BeartypeConf, beartype
 from jaxtyping import install_import_hook
 
 CHECKED = ("interplay.games.hanabi", "interplay.games.overcooked", "interplay.games.rescue")
+checked = beartype(conf=BeartypeConf(is_pep484_tower=True))  # an int is a float, too, as for type checkers
 
 
 def check_shapes() -> None:
     """Check the packages from now on; they must not have been imported yet."""
     jax.tree_util.register_dataclass = _register  # type: ignore[assignment]
-    install_import_hook(CHECKED, "beartype.beartype")
+    install_import_hook(CHECKED, "tests.shapes.checked")
 
 
 def _register(cls: type, data_fields: Sequence[str], meta_fields: Sequence[str]) -> type:

@@ -57,7 +57,7 @@ def test_every_job_has_settings_that_are_accepted(pipeline, plan, scale, tmp_pat
             continue
         kind = Build if "training" in job.config else Experiment
         settings = build(kind, job.config)
-        assert settings.game.name == f"{family}/{job.layout}"
+        assert settings.game.name == pipeline.game_name(plan, job.layout)
         game = make(settings.game.name, **settings.game.options)
         if kind is Build:
             settings.experiment("br", 1, max(settings.closing_steps, 1e4), 0, {}, closing=True)

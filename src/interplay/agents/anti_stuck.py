@@ -66,7 +66,7 @@ class AntiStuckWrapper(Policy):
         nowhere = jnp.full(len(self.pose), -1.0)
         return Still(self.base.init(key, seat), nowhere, jnp.int32(0), jnp.zeros(self.actions, bool))
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Act by the wrapped policy, or try something else when stuck."""
         for_base, for_other = jax.random.split(key)
         base, action, info = self.base.act(memory.base, obs, legal, for_base)

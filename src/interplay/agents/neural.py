@@ -97,7 +97,7 @@ class NeuralPolicy(Policy):
         """Return the memory at the start of an episode."""
         return self.core.start()
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Choose an action and update the memory."""
         after, logits = self.core.step(memory, obs)
         if self.core.shape.own_turns:

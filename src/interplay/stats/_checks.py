@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from interplay.errors import InterplayError
 
 Missing = Literal["raise", "drop"]
 Seed = int | np.random.Generator
+Numbers = ArrayLike | Sequence[float | None]  # null and NaN are missing
 
 
 def generator(seed: Seed) -> np.random.Generator:
@@ -24,7 +25,7 @@ def generator(seed: Seed) -> np.random.Generator:
 
 
 def complete(
-    *columns: ArrayLike, names: Sequence[str], missing: Missing = "raise", least: int = 1
+    *columns: Numbers, names: Sequence[str], missing: Missing = "raise", least: int = 1
 ) -> tuple[np.ndarray, ...]:
     """Columns of numbers of one length, all present; with missing="drop" a row goes if any of its values is missing."""
     arrays = [_numbers(c, n) for c, n in zip(columns, names, strict=True)]
@@ -36,7 +37,7 @@ def complete(
 
 
 def rows_present(
-    values: ArrayLike, factors: Mapping[str, Any], missing: Missing = "raise"
+    values: Numbers, factors: Mapping[str, Any], missing: Missing = "raise"
 ) -> tuple[np.ndarray, dict[str, list[Any]]]:
     """The values and, row by row beside them, the levels of the factors."""
     raw = _numbers(values, "values")
@@ -66,9 +67,9 @@ def present(*arrays: np.ndarray, names: Sequence[str], missing: Missing = "raise
     return keep
 
 
-def _numbers(column: ArrayLike, name: str) -> np.ndarray:
+def _numbers(column: Numbers, name: str) -> np.ndarray:
     try:
-        array = np.asarray(column, dtype=np.float64)
+        array = np.asarray(cast(ArrayLike, column), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InterplayError(f"{name}: not a column of numbers ({error})") from None
     if array.ndim != 1:

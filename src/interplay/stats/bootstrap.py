@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, Seed, generator, one_of, open_unit, rows_present
+from interplay.stats._checks import Missing, Numbers, Seed, generator, one_of, open_unit, rows_present
 from interplay.stats.estimators import Estimator, estimator
 from interplay.stats.resampling import ResamplingDesign, ResamplingUnit, design
 
@@ -41,7 +40,7 @@ class Interval:
 
 
 def bootstrap(
-    values: ArrayLike,
+    values: Numbers,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Seed, complete, rows_present
+from interplay.stats._checks import Numbers, Seed, complete, rows_present
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.estimators import Estimator, estimator
 from interplay.stats.resampling import ResamplingDesign, default_units, design
@@ -39,7 +39,7 @@ class GroupComparison:
 
 
 def probability_of_improvement(
-    x: ArrayLike, y: ArrayLike, x_counts: ArrayLike | None = None, y_counts: ArrayLike | None = None
+    x: Numbers, y: Numbers, x_counts: ArrayLike | None = None, y_counts: ArrayLike | None = None
 ) -> Any:
     """P(X > Y) + P(X = Y) / 2 over all pairs: the Mann-Whitney U divided by the number of pairs."""
     (a,), (b,) = complete(x, names=["x"]), complete(y, names=["y"])
@@ -116,7 +116,7 @@ def compare(
 
 
 def grouped(
-    values: ArrayLike,
+    values: Numbers,
     groups: Any,
     factors: Mapping[str, Any] | None,
     *,

@@ -8,10 +8,9 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, rows_present
+from interplay.stats._checks import Missing, Numbers, rows_present
 from interplay.stats.resampling import EPISODE
 
 Subset = frozenset[str]
@@ -59,7 +58,7 @@ def assumed_components(
 
 
 def variance_components(
-    values: ArrayLike,
+    values: Numbers,
     factors: Mapping[str, Any],
     *,
     fixed: Sequence[str] = (),

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, Seed, complete, one_of, open_unit, varying
+from interplay.stats._checks import Missing, Numbers, Seed, complete, one_of, open_unit, varying
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.resampling import design
 
@@ -31,14 +30,14 @@ class Correlation:
     level: float
 
 
-def pearson(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
+def pearson(x: Numbers, y: Numbers, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
     """Linear correlation, its t-test p value and Fisher's interval."""
     a, b = _columns(x, y, missing)
     r = float(_weighted_r(a, b, np.ones((1, len(a)), np.int64))[0])
     return _result("pearson", r, pearson_p_value(r, len(a)), len(a), level, spread=1.0)
 
 
-def spearman(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
+def spearman(x: Numbers, y: Numbers, *, level: float = 0.95, missing: Missing = "raise") -> Correlation:
     """Rank correlation. p is exact, over all orders of y, up to 8 pairs (the t approximation is poor there)."""
     a, b = _columns(x, y, missing)
     ones = np.ones((1, len(a)), np.int64)
@@ -48,7 +47,7 @@ def spearman(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missin
     return _result("spearman", r, p, len(a), level, spread=1 + r * r / 2)  # Bonett and Wright 2000
 
 
-def kendall(x: ArrayLike, y: ArrayLike, *, missing: Missing = "raise") -> Correlation:
+def kendall(x: Numbers, y: Numbers, *, missing: Missing = "raise") -> Correlation:
     """Kendall's tau-b."""
     from scipy.stats import kendalltau
 
@@ -71,8 +70,8 @@ def pearson_p_value(r: float, n: int) -> float:
 
 
 def correlation_interval(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Numbers,
+    y: Numbers,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,
@@ -97,7 +96,7 @@ def correlation_interval(
     return bootstrap_counts(statistic, plan, seed=seed, level=level, method=method, replicates=replicates)
 
 
-def _columns(x: ArrayLike, y: ArrayLike, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _columns(x: Numbers, y: Numbers, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
     return varying(a, "x"), varying(b, "y")
 

@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, complete
+from interplay.stats._checks import Missing, Numbers, complete
 
 Estimator = Callable[..., Any]  # (values [N], counts=None | [N] | [replicate, N]) -> float | [replicate]
 
 
-def mean(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def mean(values: Numbers, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Arithmetic mean."""
     x, w = _pair(values, counts, missing)
     return _plain(w @ x / w.sum(-1), counts)
 
 
-def sd(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def sd(values: Numbers, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Standard deviation with n - 1."""
     x, w = _pair(values, counts, missing)
     n = w.sum(-1)
@@ -34,7 +34,7 @@ def sd(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing =
     return _plain(np.sqrt((w * centred**2).sum(-1) / (n - 1)), counts)
 
 
-def iqm(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def iqm(values: Numbers, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Inter-quartile mean: the mean without the floor(n/4) lowest and highest values (a 25 % trimmed mean)."""
     x, w = _sorted_pair(values, counts, missing)
     upto = np.cumsum(w, axis=-1)
@@ -46,7 +46,7 @@ def iqm(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing 
     return _plain(total / (n - 2 * cut)[..., 0], counts)
 
 
-def quantile(values: ArrayLike, q: float, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def quantile(values: Numbers, q: float, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Quantile with linear interpolation between order statistics (numpy's default)."""
     if not 0 <= q <= 1:
         raise InterplayError(f"q must lie between 0 and 1, not {q!r}")
@@ -58,18 +58,18 @@ def quantile(values: ArrayLike, q: float, counts: ArrayLike | None = None, *, mi
     return _plain(at[0] + (place - low) * (at[1] - at[0]), counts)
 
 
-def median(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def median(values: Numbers, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Median."""
     return quantile(values, 0.5, counts, missing=missing)
 
 
-def iqr(values: ArrayLike, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
+def iqr(values: Numbers, counts: ArrayLike | None = None, *, missing: Missing = "raise") -> Any:
     """Inter-quartile range: the 75 % quantile less the 25 % quantile."""
     return quantile(values, 0.75, counts, missing=missing) - quantile(values, 0.25, counts, missing=missing)
 
 
 def share_above(
-    values: ArrayLike, counts: ArrayLike | None = None, *, threshold: float, missing: Missing = "raise"
+    values: Numbers, counts: ArrayLike | None = None, *, threshold: float, missing: Missing = "raise"
 ) -> Any:
     """Share of values strictly above a threshold."""
     x, w = _pair(values, counts, missing)
@@ -77,7 +77,7 @@ def share_above(
 
 
 def optimality_gap(
-    values: ArrayLike, counts: ArrayLike | None = None, *, target: float = 1.0, missing: Missing = "raise"
+    values: Numbers, counts: ArrayLike | None = None, *, target: float = 1.0, missing: Missing = "raise"
 ) -> Any:
     """Mean shortfall below a target; what lies above the target does not make up for it."""
     x, w = _pair(values, counts, missing)
@@ -98,7 +98,7 @@ def estimator(statistic: str | Estimator) -> Estimator:
     return ESTIMATORS[statistic]
 
 
-def _pair(values: ArrayLike, counts: ArrayLike | None, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _pair(values: Numbers, counts: ArrayLike | None, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     if counts is None:
         (x,) = complete(values, names=["values"], missing=missing)
         return x, np.ones(len(x), np.int64)
@@ -113,7 +113,7 @@ def _pair(values: ArrayLike, counts: ArrayLike | None, missing: Missing) -> tupl
     return x, w.astype(np.int64, copy=False)
 
 
-def _sorted_pair(values: ArrayLike, counts: ArrayLike | None, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _sorted_pair(values: Numbers, counts: ArrayLike | None, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     x, w = _pair(values, counts, missing)
     if np.all(x[:-1] <= x[1:]):  # the bootstrap sorts once, before it draws
         return x, w

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, Seed, complete, generator, one_of, open_unit, varying
+from interplay.stats._checks import Missing, Numbers, Seed, complete, generator, one_of, open_unit, varying
 from interplay.stats.comparison import probability_of_improvement
 
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -38,7 +37,7 @@ class TestResult:
 
 
 def t_test_one_sample(
-    x: ArrayLike, *, mean: float = 0.0, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: Numbers, *, mean: float = 0.0, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Does the mean differ from a given one? The effect is (mean - given) / sd."""
     (a,) = complete(x, names=["x"], missing=missing, least=2)
@@ -46,7 +45,7 @@ def t_test_one_sample(
 
 
 def t_test_paired(
-    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: Numbers, y: Numbers, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Does the mean of x - y differ from 0? With missing="drop" a pair goes if either half is missing."""
     a, b = complete(x, y, names=["x", "y"], missing=missing, least=2)
@@ -54,7 +53,7 @@ def t_test_paired(
 
 
 def t_test_welch(
-    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: Numbers, y: Numbers, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Do two independent means differ? Without assuming equal variances; the effect is in mean-variance sds."""
     a, b = _two_varying(x, y, missing)
@@ -63,7 +62,7 @@ def t_test_welch(
 
 
 def t_test_pooled(
-    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
+    x: Numbers, y: Numbers, *, alternative: str = "two-sided", level: float = 0.95, missing: Missing = "raise"
 ) -> TestResult:
     """Student's two-sample test with one variance for both. Prefer Welch unless a protocol names this one."""
     a, b = _two_varying(x, y, missing)
@@ -83,9 +82,7 @@ def t_p_value(t: float, df: float, *, alternative: str = "two-sided") -> float:
     return float(stdtr(df, t if alternative == "less" else -t))
 
 
-def mann_whitney(
-    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", missing: Missing = "raise"
-) -> TestResult:
+def mann_whitney(x: Numbers, y: Numbers, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
     """Does one independent sample tend to larger values? The estimate is P(X > Y) + P(X = Y) / 2."""
     from scipy.stats import mannwhitneyu
 
@@ -96,7 +93,7 @@ def mann_whitney(
     return _rank_result("mann-whitney", result, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
 
 
-def wilcoxon(x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
+def wilcoxon(x: Numbers, y: Numbers, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
     """Return the signed-rank test of paired samples; pairs without a difference are left out.
 
     The estimate is the median of x - y over all pairs.
@@ -119,8 +116,8 @@ def wilcoxon(x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", miss
 
 
 def permutation_test(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Numbers,
+    y: Numbers,
     *,
     seed: Seed,
     paired: bool = False,
@@ -170,13 +167,13 @@ def _relabelled(pooled: np.ndarray, first: int, replicates: int, rng: np.random.
     return drawn
 
 
-def _two(x: ArrayLike, y: ArrayLike, missing: Missing, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def _two(x: Numbers, y: Numbers, missing: Missing, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
     (a,) = complete(x, names=["x"], missing=missing, least=least)
     (b,) = complete(y, names=["y"], missing=missing, least=least)
     return a, b
 
 
-def _two_varying(x: ArrayLike, y: ArrayLike, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
+def _two_varying(x: Numbers, y: Numbers, missing: Missing) -> tuple[np.ndarray, np.ndarray]:
     a, b = _two(x, y, missing)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         raise InterplayError("x and y are both constant; a t test needs values that vary")

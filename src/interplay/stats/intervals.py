@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, complete, open_unit
+from interplay.stats._checks import Missing, Numbers, complete, open_unit
 from interplay.stats.bootstrap import Interval
 
 
-def mean_interval(values: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> Interval:
+def mean_interval(values: Numbers, *, level: float = 0.95, missing: Missing = "raise") -> Interval:
     """Mean with Student's t interval. For independent values only: episodes of one seed are not."""
     from scipy.special import stdtrit
 

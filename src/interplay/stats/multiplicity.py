@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import open_unit
+from interplay.stats._checks import Numbers, open_unit
 from interplay.table import Row, Table
 
 # Columns of plain p values; those of corrected ones end in _holm, _bonferroni or _all.
 PLAIN_P = ("p", "p_within", "p_ordinal", "p_agents", "p_mixed", "p_wilcoxon", "p_equivalent", "p_not_worse")
 
-PValues = ArrayLike | Sequence[float | None]  # null and NaN are tests that were not made
 
-
-def bonferroni(p: PValues, *, tests: int | None = None) -> np.ndarray:
+def bonferroni(p: Numbers, *, tests: int | None = None) -> np.ndarray:
     """Return p values times the number of tests, at most 1.
 
     Args:
@@ -36,7 +35,7 @@ def bonferroni_threshold(alpha: float, tests: int) -> float:
     return open_unit(alpha, "alpha") / tests
 
 
-def holm(p: PValues, *, tests: int | None = None) -> np.ndarray:
+def holm(p: Numbers, *, tests: int | None = None) -> np.ndarray:
     """Holm's step-down procedure: as safe as Bonferroni, never less powerful."""
     values, here = _p_values(p)
     count = _count(tests, here)
@@ -77,7 +76,7 @@ def over_everything(tables: Mapping[str, Table]) -> tuple[dict[str, Table], int]
     return made, len(places)
 
 
-def benjamini_hochberg(p: PValues) -> np.ndarray:
+def benjamini_hochberg(p: Numbers) -> np.ndarray:
     """Controls the expected share of false discoveries, not the chance of a single one."""
     from scipy.stats import false_discovery_control
 
@@ -85,8 +84,8 @@ def benjamini_hochberg(p: PValues) -> np.ndarray:
     return _fill(values, here, false_discovery_control(values[here]))
 
 
-def _p_values(p: PValues) -> tuple[np.ndarray, np.ndarray]:
-    values = np.asarray(p, dtype=np.float64)
+def _p_values(p: Numbers) -> tuple[np.ndarray, np.ndarray]:
+    values = np.asarray(cast(ArrayLike, p), dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise InterplayError(f"expected a list of p values, got shape {values.shape}")
     here = ~np.isnan(values)

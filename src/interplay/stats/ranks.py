@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Seed, generator
+from interplay.stats._checks import Numbers, Seed, generator
 from interplay.stats.comparison import grouped
 from interplay.stats.estimators import Estimator, estimator
 
@@ -65,7 +65,7 @@ def kendall_w(scores: ArrayLike, *, higher_is_better: bool = True) -> float:
 
 
 def rank_stability(
-    values: ArrayLike,
+    values: Numbers,
     groups: Any,
     factors: Mapping[str, Any] | None = None,
     *,

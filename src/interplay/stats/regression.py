@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from interplay.errors import InterplayError
-from interplay.stats._checks import Missing, Seed, complete, open_unit, varying
+from interplay.stats._checks import Missing, Numbers, Seed, complete, open_unit, varying
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.resampling import design
 
@@ -63,7 +63,7 @@ class QuadraticFit:
         return (self.a * at + self.b) * at + self.c
 
 
-def linear_fit(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Missing = "raise") -> LinearFit:
+def linear_fit(x: Numbers, y: Numbers, *, level: float = 0.95, missing: Missing = "raise") -> LinearFit:
     """Ordinary least squares with the t test of the slope."""
     from scipy.special import stdtr, stdtrit
 
@@ -84,7 +84,7 @@ def linear_fit(x: ArrayLike, y: ArrayLike, *, level: float = 0.95, missing: Miss
     )  # fmt: skip
 
 
-def quadratic_fit(x: ArrayLike, y: ArrayLike, *, missing: Missing = "raise") -> QuadraticFit:
+def quadratic_fit(x: Numbers, y: Numbers, *, missing: Missing = "raise") -> QuadraticFit:
     """A parabola by least squares. x is centred and scaled while solving: x and x^2 are all but collinear otherwise."""
     from scipy.special import fdtrc, stdtr
 
@@ -112,8 +112,8 @@ def quadratic_fit(x: ArrayLike, y: ArrayLike, *, missing: Missing = "raise") -> 
 
 
 def slope_interval(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Numbers,
+    y: Numbers,
     factors: Mapping[str, Any] | None = None,
     *,
     seed: Seed,

@@ -6,6 +6,7 @@ import io
 import json
 import xml.etree.ElementTree as ET
 
+import jax.numpy as jnp
 import numpy as np
 from PIL import Image
 
@@ -27,12 +28,12 @@ def kitchen(cells=((3, 1), (1, 3)), facing=(0, 2), held=(0, 0), items=(), timers
     for (x, y), steps in timers:
         timer[at(x, y)] = steps
     return OvercookedState(
-        time=np.int32(time),
-        cell=np.array([at(*c) for c in cells]),
-        facing=np.array(facing),
-        held=np.array(held),
-        items=on,
-        timer=timer,
+        time=jnp.int32(time),
+        cell=jnp.array([at(*c) for c in cells]),
+        facing=jnp.array(facing),
+        held=jnp.array(held),
+        items=jnp.array(on),
+        timer=jnp.array(timer),
     )
 
 

@@ -113,7 +113,7 @@ class OnnxPolicy(Policy):
         made = run(self.graph, self.weights, [jnp.asarray(obs, jnp.float32)[None], *memory])
         return tuple(made[name] for name in others[: len(memory)]), made[first].reshape(-1)
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Choose an action and update the memory."""
         memory, logits = self.forward(memory, obs)
         logits = masked(logits, legal)

@@ -79,7 +79,7 @@ class ForeignPolicy(Policy):
         """Return the memory at the start of an episode."""
         return start(self.layers, self.weights)
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Choose an action and update the memory."""
         memory, logits = apply(self.layers, self.weights, memory, VIEWS[self.inputs[0].view](obs))
         logits = masked(logits, legal)

@@ -82,7 +82,7 @@ class PublicPolicy(Policy):
         """Return the memory at the start of an episode."""
         return start(self.kind, self.weights)
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Choose an action and update the memory."""
         memory, values = forward(self.kind, self.weights, memory, obs)
         logits = masked(values, legal)

@@ -117,7 +117,7 @@ class Sparta(Policy):
 
     def act(
         self, memory: Past, obs: HanabiObservation, legal: Bool[Array, " action"], key: PRNGKeyArray
-    ) -> tuple[Any, Array, Info]:
+    ) -> tuple[Memory, Array, Info]:
         """Choose an action and update the memory."""
         rules, game = self.game.rules, self.game
         for_policy, for_search = jax.random.split(key)

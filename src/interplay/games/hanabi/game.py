@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
@@ -120,7 +121,7 @@ class Hanabi:
         )
 
     def checked_step(
-        self, state: HanabiState, actions: Array, key: PRNGKeyArray | None = None
+        self, state: HanabiState, actions: ArrayLike, key: PRNGKeyArray | None = None
     ) -> tuple[HanabiState, Step]:
         """Play one joint action, outside of compiled code.
 

@@ -23,20 +23,20 @@ class RescueView:
 
 @record
 class Knowledge:
-    """The encoding `knowledge`: what one seat may know, as a short record for scripted agents."""
+    """The encoding `knowledge`: what a seat may know, as a short record for scripted agents; or of all seats."""
 
-    time: Int[Array, ""]
-    seat: Int[Array, ""]
-    cell: Int[Array, " seat"]
-    facing: Int[Array, " seat"]
-    held: Int[Array, " seat"]  # kind of the tool in hand, or NOBODY
-    guarded: Bool[Array, " seat"]
-    terrain: Int[Array, " cell"]
-    debris: Bool[Array, " cell"]
-    burning: Bool[Array, " cell"]
-    tools: Int[Array, " cell"]  # kind of the tool that lies there, or NOBODY
-    victims: Int[Array, " cell"]  # UNSEEN, SEEN (by this seat, the team does not know), KNOWN, TREATED
-    sight: Bool[Array, " cell"]
+    time: Int[Array, "*seats"]
+    seat: Int[Array, "*seats"]
+    cell: Int[Array, "*seats seat"]
+    facing: Int[Array, "*seats seat"]
+    held: Int[Array, "*seats seat"]  # kind of the tool in hand, or NOBODY
+    guarded: Bool[Array, "*seats seat"]
+    terrain: Int[Array, "*seats cell"]
+    debris: Bool[Array, "*seats cell"]
+    burning: Bool[Array, "*seats cell"]
+    tools: Int[Array, "*seats cell"]  # kind of the tool that lies there, or NOBODY
+    victims: Int[Array, "*seats cell"]  # UNSEEN, SEEN (by this seat, the team does not know), KNOWN, TREATED
+    sight: Bool[Array, "*seats cell"]
 
 
 def sight(rules: RescueRules, state: RescueState) -> Bool[Array, "seat cell"]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.stats.multiplicity import holm
 
 PRIOR_WIDTH = math.sqrt(2) / 2  # of the Cauchy prior of a standardised effect, the usual "medium" choice
 
@@ -135,8 +133,3 @@ class JointTest:
         if self.df2 >= 1e6:
             return float(chdtrc(self.df1, self.df1 * self.f))
         return float(fdtrc(self.df1, self.df2, self.f))
-
-
-def holm_p(estimates: Sequence[Estimate]) -> list[float]:
-    """Return Holm's correction of the p values of several contrasts."""
-    return [float(p) for p in holm([e.p for e in estimates])] if estimates else []

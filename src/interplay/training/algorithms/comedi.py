@@ -139,7 +139,7 @@ class Mixed(Policy):
         """Return the memories of both."""
         return self.own.init(key, seat), self.other.init(key, seat)
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Return the memories of both, and the action of one of them."""
         for_own, for_other, for_coin = jax.random.split(key, 3)
         own, action, _ = self.own.act(memory[0], obs, legal, for_own)

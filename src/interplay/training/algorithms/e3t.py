@@ -153,7 +153,7 @@ class RandomOddsPolicy(Policy):
         """Return an empty memory."""
         return self.core.start()
 
-    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Any, Array, Info]:
+    def act(self, memory: Memory, obs: Observation, legal: Array, key: PRNGKeyArray) -> tuple[Memory, Array, Info]:
         """Sample an action."""
         for_odds, for_choice = jax.random.split(key)
         odds = jax.nn.softmax(jax.random.normal(for_odds, (self.core.shape.outputs,)))

@@ -231,7 +231,13 @@ def walk(game: Game, start: Mapping[str, Any], actions: Int[Array, "step seat"],
 
 
 def decisions(
-    by: Game, games: Sequence[Recorded], arrays: GameArrays, allowed: Any, legal: Array, to_move: Any, points: Any
+    by: Game,
+    games: Sequence[Recorded],
+    arrays: GameArrays,
+    allowed: np.ndarray,
+    legal: np.ndarray,
+    to_move: np.ndarray,
+    points: np.ndarray,
 ) -> Bool[np.ndarray, "game step seat"]:
     """Return where seats decided something that the game at hand allows, after a check of moves and scores.
 
@@ -254,7 +260,9 @@ def decisions(
     return decides & np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
 
 
-def _check(game: Game, games: Sequence[Recorded], actions: Array, legal: Array, turn: Any, scores: Any) -> None:
+def _check(
+    game: Game, games: Sequence[Recorded], actions: np.ndarray, legal: np.ndarray, turn: np.ndarray, scores: np.ndarray
+) -> None:
     """Every action was allowed, and the score is what was written down."""
     allowed = np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
     wrong = np.argwhere(turn & ~allowed)
