@@ -101,7 +101,7 @@ class OnnxPolicy(Policy):
         """Return the values of a start's actions, to see whether the shapes fit."""
         state = game.init(jax.random.key(0))
         obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
-        return self.forward(self.init(None, None), obs)[1]
+        return self.forward(self.init(jax.random.key(0), jnp.int32(0)), obs)[1]
 
     def init(self, key: PRNGKeyArray, seat: Array) -> tuple[Array, ...]:
         """Return the memory at the start of an episode: zeros."""

@@ -77,8 +77,8 @@ def replace_hand(
 
 def draw_next(rules: HanabiRules, state: HanabiState, key: PRNGKeyArray) -> HanabiState:
     """Return the state with a next card of the deck that is drawn among all cards in no hand and not gone."""
-    in_hand = jnp.sum(cards.in_hands(rules, state.hands), axis=0)
-    rest = jnp.maximum(jnp.asarray(rules.total_copies) - cards.gone(rules, state) - in_hand, 0).astype(jnp.float32)
+    in_hand = jnp.sum(card_sets.in_hands(rules, state.hands), axis=0)
+    rest = jnp.maximum(jnp.asarray(rules.total_copies) - card_sets.gone(rules, state) - in_hand, 0).astype(jnp.float32)
     card = _drawn(rest, jax.random.uniform(key)).astype(state.deck.dtype)
     return replace(state, deck=jnp.where(jnp.arange(rules.deck_size) == state.dealt, card, state.deck))
 
