@@ -11,7 +11,7 @@ from interplay.games.rescue import difficulty
 from interplay.games.rescue.benchmark import BENCHMARK
 from interplay.games.rescue.solve import RescueSolver
 from interplay.symbolic.certify import prove
-from interplay.symbolic.read import read
+from interplay.symbolic.read import read, reader
 from tests.games.rescue.scripts import play, roll
 
 HOUSE = "#######/#nF+..#/#K..fV#/#######"
@@ -56,6 +56,19 @@ def test_a_plan_for_two_victims():
     assert solver.bound() <= found.length
     with pytest.raises(InterplayError, match="victims: 3"):
         RescueSolver(game, victims=3)
+
+
+def test_a_fire_that_spreads_back_over_a_walked_cell_is_put_out_again():
+    game = interplay.make("rescue", house="#########/#.fE.FF.#/#n.....V#/#########", spread=8, horizon=20)
+    firefighter = ["right", "interact", "right", "right", "interact", "right", "left", "stay", "right", "interact"]
+    actions = np.full((len(firefighter), 2), game.action_names.index("stay"))
+    seat = game.seat_names.index("firefighter 1")
+    actions[:, seat] = [game.action_names.index(name) for name in firefighter]
+    states = [game.init(jax.random.key(0))]
+    for joint in actions:
+        states.append(game.step(states[-1], jnp.asarray(joint), None)[0])
+    trace = reader(game).read(jax.tree_util.tree_map(lambda *a: np.stack(a), *states), actions)
+    assert sum(action.name == "extinguish" for action in trace.actions) == 2
 
 
 def test_houses_of_the_benchmark_are_playable_and_bite():

@@ -269,7 +269,9 @@ class RescueReader:
         if operation == rules.NONE:
             return
         agent, tool = self.agents[seat], int(e.did.tool[t, seat])
-        preconditions, do = [*self._guards(e, t, seat), *e.crossed.pop(seat, ())], e.recorder.do
+        do = e.recorder.do
+        open_still = [fact for fact in e.crossed.pop(seat, ()) if fact in e.recorder.now]  # fires spread back
+        preconditions = [*self._guards(e, t, seat), *open_still]
         if operation == rules.PASS:
             name = "lend" if e.did.lent[t, seat] else "hand_over"
             do(t, seat, name, agent, self.tools[tool], self.agents[target], preconditions=preconditions)
