@@ -222,6 +222,7 @@ def _helps(tables: Sequence[Table]) -> list[Row]:
             "round_in_a_loop": 100 * kinds["looping"] / episodes,
         }
         for (giver, receiver), kinds in sorted(sums.items())
+        if any(kinds.values())
     ]
 
 
