@@ -96,7 +96,7 @@ class MoveNetwork(eqx.Module):
         return after @ self.last
 
 
-def _dropped(x: Array, share: float, key: PRNGKeyArray, number: int) -> Array:
+def _dropped(x: Array, share: float, key: PRNGKeyArray | None, number: int) -> Array:
     if key is None or not share:
         return x
     return x * jax.random.bernoulli(jax.random.fold_in(key, number), 1 - share, x.shape) / (1 - share)

@@ -95,7 +95,7 @@ class Overcooked:
 
     def init(
         self,
-        key: PRNGKeyArray,
+        key: PRNGKeyArray | None,
         *,
         positions: Int[Array, "seat 2"] | None = None,
         facing: Int[Array, " seat"] | None = None,
