@@ -30,8 +30,10 @@ test-all: test test-slow test-shapes test-server test-study test-security test-b
 test-slow: $(VENV)/.dev  ## long runs
 	$(BIN)/python -m pytest tests -m slow
 
-test-shapes: $(VENV)/.dev  ## the tests of Hanabi, Overcooked and rescue with every annotated shape checked at every call
-	SHAPES=check $(BIN)/python -m pytest tests/games/hanabi tests/games/overcooked tests/games/rescue -m "not slow"
+test-shapes: $(VENV)/.dev  ## tests of Hanabi, Overcooked and rescue with every annotated shape checked at every call
+	SHAPES=check $(BIN)/python -m pytest tests/games/hanabi/test_hanabi_game.py tests/games/overcooked/test_draw.py \
+	  tests/games/overcooked/test_odd_cases.py tests/games/rescue/test_domain.py tests/games/rescue/test_rules.py \
+	  tests/games/rescue/test_spread.py -m "not slow"
 
 test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, PostgreSQL included
 	$(BIN)/python -m pytest tests/server tests/challenge

@@ -101,8 +101,8 @@ def test_the_chef_of_a_seat_is_ringed_for_that_seat():
 def test_svg_and_png_of_every_terrain():
     rows = ("XPOTDSX", "X     X", "XXXXXXX")
     state = OvercookedState(
-        time=np.int32(0), cell=np.array([4, 7]), facing=np.array([1, 3]), held=np.array([0, 3]),
-        items=np.zeros(21, int), timer=np.full(21, IDLE),
+        time=jnp.int32(0), cell=jnp.array([4, 7]), facing=jnp.array([1, 3]), held=jnp.array([0, 3]),
+        items=jnp.zeros(21, int), timer=jnp.full(21, IDLE),
     )  # fmt: skip
     scene = draw.scene(rows, state)
     assert len(ET.fromstring(scene.svg())) == len(scene.backdrop) + 2

@@ -103,7 +103,7 @@ class OnnxPolicy(Policy):
         obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
         return self.forward(self.init(jax.random.key(0), jnp.int32(0)), obs)[1]
 
-    def init(self, key: PRNGKeyArray, seat: Array) -> tuple[Array, ...]:
+    def init(self, key: PRNGKeyArray | None, seat: Array | None) -> tuple[Array, ...]:
         """Return the memory at the start of an episode: zeros."""
         return tuple(jnp.zeros(shape, jnp.float32) for shape in self.graph.memory)
 

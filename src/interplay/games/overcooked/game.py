@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
@@ -95,10 +96,10 @@ class Overcooked:
 
     def init(
         self,
-        key: PRNGKeyArray,
+        key: PRNGKeyArray | None,
         *,
-        positions: Int[Array, "seat 2"] | None = None,
-        facing: Int[Array, " seat"] | None = None,
+        positions: ArrayLike | None = None,
+        facing: ArrayLike | None = None,
     ) -> OvercookedState:
         """Return an empty kitchen with chefs at their starts (or `positions`, (x, y)), facing north (or `facing`)."""
         xy = jnp.asarray(self._starts if positions is None else self._checked(positions), jnp.int32)
@@ -167,14 +168,14 @@ class Overcooked:
 
         return draw.scene(self.layout.rows, state, seat, cook_time=int(self.kitchen.time.max()))
 
-    def _checked(self, positions: Any) -> Any:
+    def _checked(self, positions: ArrayLike) -> ArrayLike:
         """Check concrete start places; traced ones cannot be checked."""
         if not isinstance(positions, np.ndarray | list | tuple):
             return positions
         places = np.asarray(positions)
         if places.shape != (self.num_seats, 2):
             raise InterplayError(f"positions: shape {places.shape}; give (x, y) for each of {self.num_seats} chefs")
-        for seat, (x, y) in enumerate(places):
+        for seat, (x, y) in enumerate(places.tolist()):
             inside = 0 <= x < self.layout.width and 0 <= y < self.layout.height
             if not inside or self.layout.terrain[self.layout.cell(x, y)] != FLOOR:
                 raise InterplayError(f"positions: chef {seat + 1} cannot start at ({x}, {y}), which is not floor")
