@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 AGENTS = ROOT / "packages" / "interplay-agents"
-WHEEL_LIMIT = 3_300_000  # bytes of interplay's wheel
+WHEEL_LIMIT = 3_400_000  # bytes of interplay's wheel
 TRACKED_LIMIT = 52 * 2**20  # bytes of all tracked files
 AGENT = "trained/overcooked/counter_circuit/hsp-1"
 OTHER = "trained/overcooked/coordination_ring/hsp-1"
