@@ -9,7 +9,7 @@ from interplay.games.football.pitch import LONG_PASS, NOBODY, OURS, SHORT_PASS, 
 IDLE = 0
 NONE = (NOBODY, NOBODY)
 CENTRE, BOTTOM, TOP = (OURS, 1), (OURS, 2), (OURS, 3)
-OWN_KEEPER, DEFENDER = (OURS, 0), (THEIRS, 1)
+OWN_KEEPER, THEIR_KEEPER, DEFENDER = (OURS, 0), (THEIRS, 0), (THEIRS, 1)
 
 
 def pitch(owner, goals=0, ball=(0.6, 0.0, 0.1)):
@@ -28,6 +28,15 @@ def pitch(owner, goals=0, ball=(0.6, 0.0, 0.1)):
         mode=np.int32(0),
         score=np.array([goals, 0], np.int32),
     )
+
+
+def recorded(owners, chosen):
+    """Owners and choices of every step, from runs: (owner, states) and (seat, action, first step, last step)."""
+    by_state = [owner for owner, states in owners for _ in range(states)]
+    by_step = [(0, IDLE)] * (len(by_state) - 1)
+    for seat, action, first, last in chosen:
+        by_step[first : last + 1] = [(seat, action)] * (last + 1 - first)
+    return by_state, by_step
 
 
 # (what is labelled, owners from step to step, (seat, action) of each step, goals of the last step, expected counts)
@@ -75,6 +84,45 @@ EPISODES = [
         [(0, SHORT_PASS), (0, SHOT)],
         0,
         {},
+    ),
+    # Recorded in the real engine with scripted players, and labelled from its log. It takes steps from a choice to the
+    # kick, in which players choose again.
+    (
+        "real: the centre passes to the top wing, who runs on, shoots and scores",
+        *recorded(
+            [(NONE, 3), (CENTRE, 10), (NONE, 7), (TOP, 12), (NONE, 6)], [(0, SHORT_PASS, 4, 12), (2, SHOT, 25, 31)]
+        ),
+        1,
+        {("possession", 0): 10, ("pass", 0): 9, ("catch", 2): 1, ("possession", 2): 12, ("shot", 2): 7}
+        | {("goal", 2): 1, ("assist", 0): 1},
+    ),
+    (
+        "real: the same, and for one step the centre chooses something else",
+        *recorded(
+            [(NONE, 4), (CENTRE, 10), (NONE, 7), (TOP, 15), (NONE, 6)],
+            [(0, SHORT_PASS, 5, 11), (0, SHORT_PASS, 13, 13), (2, SHOT, 28, 35)],
+        ),
+        1,
+        {("possession", 0): 10, ("pass", 0): 8, ("catch", 2): 1, ("possession", 2): 15, ("shot", 2): 8}
+        | {("goal", 2): 1, ("assist", 0): 1},
+    ),
+    (
+        "real: the centre's pass ends with the defender",
+        *recorded(
+            [(NONE, 3), (CENTRE, 12), (NONE, 15), (DEFENDER, 1)], [(0, SHORT_PASS, 9, 11), (0, SHORT_PASS, 13, 14)]
+        ),
+        0,
+        {("possession", 0): 12, ("pass", 0): 5},
+    ),
+    (
+        "real: centre, top wing and back to the centre near the goal, whose pass the keeper takes",
+        *recorded(
+            [(NONE, 2), (CENTRE, 10), (NONE, 8), (TOP, 11), (NONE, 17), (CENTRE, 3), (THEIR_KEEPER, 1)],
+            [(0, SHORT_PASS, 3, 11), (2, SHORT_PASS, 21, 30), (0, SHORT_PASS, 49, 50)],
+        ),
+        0,
+        {("possession", 0): 13, ("pass", 0): 11, ("catch", 2): 1, ("possession", 2): 11, ("pass", 2): 10}
+        | {("catch", 0): 1},
     ),
 ]
 

@@ -109,3 +109,14 @@ def test_text_and_drawing_show_everybody():
     assert {"0", "1", "2", "K", "D"} <= set(labels)
     assert int(state.history.last) == 0
     assert int(state.history.previous) == NOBODY
+
+
+def test_a_cross_play_of_three_seats_has_a_report(tmp_path):
+    names = ["football/passer", "football/shooter"]
+    traces = interplay.crossplay(GAME, names, episodes=2, seed=0)
+    assert len(traces) == 2 * 2**3  # every agent in every seat
+    interplay.report(traces, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    for title in ("Mean score of each team", "Who helps whom", "Replays"):
+        assert title in page
+    assert all(seat in page for seat in GAME.seat_names)

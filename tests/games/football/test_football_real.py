@@ -1,6 +1,5 @@
-"""The real engine, where gfootball is built (`make football`): contract, ids, chance, memory, traces."""
+"""The real engine, which `make test-football` builds: contract, ids, chance, memory, traces."""
 
-import importlib.util
 import sys
 
 import jax
@@ -10,10 +9,6 @@ import pytest
 import interplay
 from interplay.errors import InterplayError
 from interplay.games.football.pitch import ACTIONS
-
-needs_engine = pytest.mark.skipif(
-    importlib.util.find_spec("gfootball") is None, reason="gfootball is not built: make football"
-)
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +24,12 @@ def test_without_the_engine_the_error_says_how_to_build_it(monkeypatch):
     assert "football/keepaway" in str(error.value)
 
 
-@needs_engine
+@pytest.mark.football
 def test_it_keeps_the_contract(game):
     assert "determinism" in interplay.check_game(game, steps=40)
 
 
-@needs_engine
+@pytest.mark.football
 def test_pettingzoo_accepts_it(game):
     api = pytest.importorskip("pettingzoo.test")
     from interplay.games.interop.pettingzoo import to_pettingzoo
@@ -42,7 +37,7 @@ def test_pettingzoo_accepts_it(game):
     api.parallel_api_test(to_pettingzoo(game), num_cycles=60)
 
 
-@needs_engine
+@pytest.mark.football
 def test_a_thousand_random_steps_without_drift_or_leak(game):
     """A seat is the same player in the engine's own log, keeps where it was seen, and memory does not grow."""
     import psutil
@@ -63,7 +58,7 @@ def test_a_thousand_random_steps_without_drift_or_leak(game):
     assert now.memory_info().rss - before < 20e6
 
 
-@needs_engine
+@pytest.mark.football
 def test_seeds_vary_and_give_the_same_play_again(game):
     def places(seed):
         state, rng = game.init(jax.random.key(seed)), np.random.default_rng(1)
@@ -77,7 +72,7 @@ def test_seeds_vary_and_give_the_same_play_again(game):
     assert not np.array_equal(places(0), places(1))
 
 
-@needs_engine
+@pytest.mark.football
 def test_traces_record_states_that_need_no_engine(game, tmp_path, monkeypatch):
     team = ["football/passer", "football/shooter", "football/positioner"]
     traces = interplay.play(game, team, episodes=1, seed=3, out=tmp_path / "traces")
@@ -88,7 +83,7 @@ def test_traces_record_states_that_need_no_engine(game, tmp_path, monkeypatch):
     assert rows.where(metric="triggers").rows
 
 
-@needs_engine
+@pytest.mark.football
 def test_an_episode_that_is_over_cannot_be_played_on(game):
     state = game.init(jax.random.key(0))
     over = type(state)(**vars(state) | {"over": np.bool_(True)})
@@ -96,3 +91,35 @@ def test_an_episode_that_is_over_cannot_be_played_on(game):
         game.step(over, [0, 0, 0], None)
     with pytest.raises(InterplayError, match="2 actions for 3 seats"):
         game.step(state, [0, 0], None)
+
+
+def test_checksums_do_not_depend_on_being_compiled():
+    """Traces hold them; the real engine's states are numpy arrays."""
+    from interplay.games.checksum import checksum
+    from interplay.games.football.real import RealState, _checksum
+
+    light = interplay.make("football/keepaway").init(jax.random.key(0))
+    arrays = jax.tree_util.tree_map(np.asarray, {"pitch": light.pitch, "history": light.history})
+    state = RealState(**arrays, seed=np.int32(7), played=np.full((60, 3), -1, np.int8), over=np.bool_(False))
+    assert int(_checksum(state)) == int(checksum(state))
+
+
+@pytest.mark.football
+def test_processes_train_in_it(tmp_path):
+    """Each of two processes steps two engines; the policy that is learnt plays."""
+    from interplay.training.algorithms import sp
+    from interplay.training.config import Experiment
+    from interplay.training.loader import build
+
+    config = {
+        "game": {"name": "football/3v1", "options": {"horizon": 20}},
+        "algorithm": {"name": "sp"},
+        **{"runs": 1, "envs": 4, "actors": 2, "rollout": 20, "steps": 4 * 20 * 2},
+        "network": {"encoding": "relative", "widths": [8]},
+        "ppo": {"epochs": 1, "minibatches": 1},
+        "output": {"folder": str(tmp_path / "run")},
+    }
+    trained = sp.train(build(Experiment, config, "training"), quiet=True)
+    assert trained.curve[-1]["update"] == 2
+    policy = str(tmp_path / "run" / trained.policies[0]["file"])
+    assert len(interplay.play("football/3v1", [policy] * 3, episodes=1, seed=0)) == 1

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
-from interplay.games.compiled import compiled
+from interplay.games.compiled_method import compiled
 from interplay.games.family import LONGEST
 from interplay.games.football import encodings, events, light
 from interplay.games.football.light import LightState

@@ -49,7 +49,7 @@ from interplay.games.football.pitch import (
 )
 from interplay.games.records import record
 
-# Speeds in lengths of the pitch's half a step, close to those measured in the real engine (docs/guide/football.md).
+# Speeds in lengths of the pitch's half a step, close to those measured in the real engine (docs/games/football.md).
 RUN, SPRINTING, DRIBBLING, WITH_BALL = 0.0092, 0.0139, 0.0065, 0.85
 DEFENDER_SPEED, KEEPER_SPEED, DIVE_SPEED = 0.0100, 0.0060, 0.002
 KICK_STEPS = 4  # from the choice of a kick to the kick

@@ -17,4 +17,4 @@ WORDS = {
 
 def reward_space(game: Game) -> dict[str, Any]:
     """Return what evaluation partners may prefer: weights to draw from, how many at most, what is counted of them."""
-    return {"choices": CHOICES, "at_most": 3, "features": list(FEATURES), "words": WORDS}
+    return {"choices": CHOICES, "at_most": 3, "features": list(FEATURES), "words": WORDS, "least_return": 0.05}

@@ -33,10 +33,11 @@ SCENARIO = "interplay_3v1"
 NOT_BUILT = """Google Research Football is not installed. It is built from source in minutes: run `make football`, or
   apt-get install build-essential cmake python3-dev libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev \\
     libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev libboost-thread-dev libboost-system-dev libboost-filesystem-dev
-  pip install setuptools wheel psutil gym==0.25.2 six absl-py opencv-python-headless
+  pip install setuptools wheel psutil 'gym>=0.25' six absl-py opencv-python-headless
   LDFLAGS=-Wl,-s pip install --no-build-isolation --no-deps gfootball==2.10.2
 with the virtual environment activated. football/keepaway, a light football in JAX, needs none of it"""
 UNUSED = -1  # in the history of actions: not played yet
+_checksum = jax.jit(checksum)  # of every state, twice: uncompiled it took more time than the engine
 
 
 @record
@@ -150,7 +151,7 @@ class RealFootball:
 
     def checksum(self, state: RealState) -> int:
         """Return a checksum of a state for traces."""
-        return zlib.crc32(np.uint32(checksum(state)).tobytes())
+        return zlib.crc32(np.uint32(_checksum(state)).tobytes())
 
     def unpack_state(self, arrays: Mapping[str, np.ndarray]) -> RealState:
         """Return a state from the arrays that a trace holds; the engine is not needed for it."""
