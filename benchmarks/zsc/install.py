@@ -42,9 +42,10 @@ from interplay.metrics.interdependence.metric import counted_channels
 from interplay.partners.baselines import measure_baselines
 from interplay.partners.known import scripted_agents
 from interplay.partners.leaderboard import HANDOVERS
+from interplay.partners.panel import Panel
 from interplay.partners.panel_file import PANEL, read_panel, write_baselines, write_panel
 from interplay.partners.proximity import headline
-from interplay.partners.returns import dead_egos, egos_that_failed
+from interplay.partners.returns import dead_egos, egos_that_failed, write_rows
 from interplay.stats.brprox.summary import summarise
 from interplay.table import Table
 from interplay.training.saved_stages import parse_run_range
@@ -105,16 +106,21 @@ def install(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
     keep_egos(plan, folder, given.package / "agents" / game.id)
     for job in PANELS:
         if (folder / job / "panel" / PANEL).is_file():
-            name = keep_panel(folder / job / "panel", game, given)
-            source = folder / f"returns_{name}.csv"
-            if source.exists():
-                shutil.copy(source, results / ("returns.csv" if name == DEFAULT else source.name))
-    for source in (folder / "crossplay.csv", folder / "returns_e3t_balance.csv"):
-        if source.exists():
-            shutil.copy(source, results / source.name)
+            keep_panel(folder / job / "panel", game, given)
     anew = {name.rpartition("-")[0] for name, _ in ego_files(plan, folder)}
     methods = {file.stem.rpartition("-")[0] for file in (given.package / "agents" / game.id).glob("*.safetensors")}
-    told = trained_before(results / "training.json", methods - anew) | training(folder)
+    same_partners = not (folder / "draft.done.json").exists()
+    if same_partners and (results / "returns.csv").exists():
+        trained = json.loads((results / "training.json").read_text()).keys()
+        methods |= {row["algorithm"] for row in read_rows(results / "returns.csv")} & trained
+        panel = read_panel(given.package / "panels" / game.id / DEFAULT, game)
+        keep_earlier_rows(folder, results, panel, methods - anew)
+    else:
+        for source in sorted(folder.glob("returns_*.csv")):
+            shutil.copy(source, results / ("returns.csv" if source.stem == f"returns_{DEFAULT}" else source.name))
+        if (folder / "crossplay.csv").exists():
+            shutil.copy(folder / "crossplay.csv", results / "crossplay.csv")
+    told = trained_before(results / "training.json", methods - anew, same_partners) | training(folder)
     text = json.dumps(told, separators=(",", ":"))
     (results / "training.json").write_text(text.replace(f"{given.runs}/", "runs/") + "\n")
     measure(given, plan=plan, layout=layout)
@@ -128,7 +134,8 @@ def measure(given: argparse.Namespace, *, plan: dict[str, Any], layout: str) -> 
     for method, seed in dead:
         (agents / f"{method}-{seed}.safetensors").unlink(missing_ok=True)
     panel = given.package / "panels" / game.id / DEFAULT
-    rows = baselines(game, panel, results, egos_by_method(agents), dead, given.episodes)
+    episodes = {"episodes": plan["jobs"]["returns"]["episodes"], "helped_episodes": given.episodes}
+    rows = baselines(game, panel, results, egos_by_method(agents), dead, episodes)
     print(layout, f"{len(dead)} dead")
     for row in sorted(rows, key=lambda r: -(r["br_prox"] or 0)):
         print("  ", {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
@@ -185,10 +192,56 @@ def ego_files(plan: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Path
             yield own, job / one["file"]
 
 
-def trained_before(path: Path, methods: set[str]) -> dict[str, Any]:
-    """What the file tells of how agents of these methods were trained, their populations included."""
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def keep_earlier_rows(folder: Path, results: Path, panel: Panel, earlier: set[str]) -> None:
+    """Where new egos met the partners of before: their rows, and those of methods that were not trained anew.
+
+    All are beside the panel's best responses as they are now.
+    """
+    best = {
+        (str(m.agent.name if m.candidate is None else m.candidate), m.skill or "", str(r.seat)): r.worth
+        for m in panel.members
+        for r in m.responses
+    }
+    before = [row for row in read_rows(results / "returns.csv") if row["algorithm"] in earlier]
+    kept = {row["algorithm"] for row in before}
+    after = [row for row in read_rows(folder / f"returns_{DEFAULT}.csv") if row["algorithm"] not in kept]
+    cells = {cell_of(row): row for row in after}
+    rows = []
+    for row in [*after, *before]:
+        if worth := best.get(cell_of(row)):
+            values = {"return": worth.mean, "low": worth.low, "high": worth.high}
+            measured = {f"best_response_{name}": round(value, 3) for name, value in values.items()}
+            about = {name: cells[cell_of(row)][name] for name in ("prefers", "self_play_return")}  # of the partner
+            rows.append({name: (row | measured | about).get(name, "") for name in after[0]})
+    write_rows(results / "returns.csv", rows)
+    sides = ("algorithm", "partner")
+    met = [r for r in read_rows(results / "crossplay.csv") if all(r[side] in kept for side in sides)]
+    met += [r for r in read_rows(folder / "crossplay.csv") if not all(r[side] in kept for side in sides)]
+    write_rows(results / "crossplay.csv", met)
+
+
+def cell_of(row: Mapping[str, str]) -> tuple[str, str, str]:
+    """Partner, skill and seat."""
+    return row["partner"], row["skill"], row["ego_seat"]
+
+
+def trained_before(path: Path, methods: set[str], same_partners: bool) -> dict[str, Any]:
+    """What the file tells of how agents of these methods were trained, their populations included.
+
+    If the panel's partners are those of before, also of how these were: a panel that was closed again has them as its
+    draft.
+    """
     told = json.loads(path.read_text()) if path.exists() else {}
-    return {name: job for name, job in told.items() if name.removesuffix("_population") in methods}
+    kept = {name: job for name, job in told.items() if name.removesuffix("_population") in methods}
+    if same_partners and "panel" in told:
+        kept |= {"draft": told.get("draft", told["panel"]), "panel": told["panel"]}
+    return kept
 
 
 def training(folder: Path) -> dict[str, Any]:
@@ -236,7 +289,7 @@ def baselines(
     results: Path,
     egos: Mapping[str, list[Agent]],
     dead: Mapping[tuple[str, int], float],
-    episodes: int,
+    episodes: Mapping[str, int],
 ) -> list[dict[str, Any]]:
     """Every method's numbers with the panel over its living seeds, and who helped whom in a few episodes."""
     panel = read_panel(at, game)
@@ -247,7 +300,9 @@ def baselines(
     known = dict(egos) | {a.name.rpartition("/")[2]: [a] for a in scripted_agents(game)}
     known = {name: agents for name, agents in known.items() if name in methods}
     first = {name: agents[:1] for name, agents in known.items()}
-    helped = {row["agent"]: row for row in measure_baselines(panel, game, first, episodes=episodes).rows}
+    helped = {
+        row["agent"]: row for row in measure_baselines(panel, game, first, episodes=episodes["helped_episodes"]).rows
+    }
     rows = []
     for name in methods:
         count = sum(method == name for method, _ in dead)
@@ -261,8 +316,7 @@ def baselines(
             | {"mean": statistics.fmean(returns)}
             | {k: helped[name].get(k) for k in HANDOVERS}
         )
-    how = {"episodes": 50, "helped_episodes": episodes, "seed": 0, "channels": counted_channels(game)}
-    write_baselines(at, panel, rows, **how)
+    write_baselines(at, panel, rows, **episodes, seed=0, channels=counted_channels(game))
     return rows
 
 

@@ -14,8 +14,9 @@ on: what is done is not done again, and what was cut goes on from its checkpoint
     python benchmarks/zsc/pipeline.py --plan benchmarks/football/pipeline.json --out runs/football
 
 OUT/LAYOUT/JOB is a job's folder, OUT/LAYOUT/JOB.done.json says that it is done. What is worth keeping goes to
-PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB), what unfinished jobs need of finished ones to
-PACK/population-LAYOUT.tar.gz.00, ... as far as 60 MiB go; `--restore PACK/*.tar.gz.*` brings it back anywhere.
+PACK/runs.tar.gz.00, .01, ... (parts of at most 15 MiB). Then, as far as 60 MiB go: what unfinished jobs need of
+finished ones to PACK/population-LAYOUT.tar.gz.00, ..., what jobs that failed or were cut have made so far to
+unfinished-LAYOUT, and the states from which those go on to states-LAYOUT. `--restore PACK/*.tar.gz.*` brings it back.
 """
 
 from __future__ import annotations
@@ -204,7 +205,8 @@ def panel_config(plan: dict, layout: str, name: str) -> dict[str, Any]:
     config = {"game": {"name": game_name(plan, layout)}, "training": inner} | plan["jobs"][name]["partners"]
     config = json.loads(json.dumps(config))
     for place, value in variant(plan, layout, "training").items():
-        put(config["training"], place, value)
+        if place.partition(".")[0] != "gate":  # which asks egos to play with themselves; a panel has `least_return`
+            put(config["training"], place, value)
     for place, value in (plan["jobs"][name].get("set", {}) | variant(plan, layout, name)).items():
         if place != "seconds":
             put(config, place, value)
@@ -384,30 +386,40 @@ def share_gpu() -> None:
 
 
 def pack(out: Path, into: Path, plan: dict, jobs: list[Job], done: set[tuple[str, str]]) -> None:
-    """What is worth keeping as one archive; then, layout by layout as far as there is room, what unfinished jobs need
-    of populations. Archives are cut into parts."""
+    """Write what is worth keeping as one archive; then, as far as there is room, layout by layout what unfinished jobs
+    need of populations, what they made themselves, and their states. Archives are cut into parts."""
     needed = {(job.layout, name) for job in jobs if job.key not in done for name in job.needs} & done
+    begun = {job.key for job in jobs if job.key not in done}
     kinds: dict[str, list[Path]] = {"runs": []} | {f"population-{layout}": [] for layout, _ in sorted(needed)}
+    kinds |= {f"{kind}-{layout}": [] for kind in ("unfinished", "states") for layout, _ in sorted(begun)}
     for path in sorted(p for p in out.rglob("*") if p.is_file()):
         inside = path.relative_to(out)
         if worth_keeping(inside, plan, done):
             kinds["runs"].append(path)
         elif len(inside.parts) > 3 and inside.parts[:2] in needed and inside.parent.name in ("policies", "snapshots"):
             kinds[f"population-{inside.parts[0]}"].append(path)
+        elif len(inside.parts) > 2 and inside.parts[:2] in begun:
+            # A manifest without its state would keep a job from beginning anew.
+            made = inside.name == "build.json" or inside.name.endswith(KEPT_ENDS) or inside.parent.name == "policies"
+            kinds[f"{'unfinished' if made else 'states'}-{inside.parts[0]}"].append(path)
     into.mkdir(parents=True, exist_ok=True)
     written: dict[str, int] = {}
+    left_out: list[str] = []
     for name, paths in kinds.items():
+        if not paths and name != "runs":
+            continue
         data = archived(out, paths)
         parts = -(-len(data) // PART)
         if (
             sum(written.values()) + len(data) > ROOM
             or sum(-(-size // PART) for size in written.values()) + parts > FILES
         ):
+            left_out.append(name)
             continue
         written[name] = len(data)
         for number in range(parts):
             (into / f"{name}.tar.gz.{number:02d}").write_bytes(data[number * PART : (number + 1) * PART])
-    print(json.dumps({"packed_bytes": written}), flush=True)
+    print(json.dumps({"packed_bytes": written, "no_room_for": left_out}), flush=True)
 
 
 def archived(out: Path, paths: list[Path]) -> bytes:
