@@ -7,7 +7,7 @@ what is maximised is the likelihood of all decisions of people who are not held 
 since a few people played most of them. `--split` is the split of the clones (run 3 of bc_2p, the shipped bc-4) whose
 test games are held out here too. Prints and writes results/levels_2p.json: the levels' numbers, their shares, and nats
 and accuracy on held-out people, of each level, of all by their shares (`by_decision`), and of all with one level for
-each person (`by_person`). `src/interplay/agents/hanabi/hgroup_levels.py` holds these numbers as agents.
+each person (`by_person`). `src/interplay/agents/hanabi/hgroup_skill.py` holds these numbers as agents.
 
 Needs jax, equinox, optax and numpy alone.
 """
@@ -27,8 +27,8 @@ import numpy as np
 import optax
 from roster import RESULTS
 
-from interplay.agents.hanabi.hgroup import HGroup, Offers
-from interplay.agents.hanabi.hgroup_levels import RULE_NAMES, Lapses
+from interplay.agents.hanabi.hgroup_bot import HGroup, Offers
+from interplay.agents.hanabi.hgroup_skill import RULE_NAMES, Lapses
 from interplay.games.registry import make
 from interplay.rollout.recorded_games import Recorded, load
 from interplay.training.imitation.clone import TEST, splits

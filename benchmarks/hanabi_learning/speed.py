@@ -93,8 +93,8 @@ def measure(given: tuple[Any, Any], updates: int, parts: bool) -> dict[str, Any]
     from interplay.games.registry import make
     from interplay.training.algorithms.hdr import HumanDataRegularised
     from interplay.training.algorithms.sp import SelfPlay
-    from interplay.training.program import Program
-    from interplay.training.setup import TrainingSetup
+    from interplay.training.compiled_stage import Program
+    from interplay.training.stage_state import TrainingSetup
 
     experiment, hold = given
     game = make(experiment.game.name, **experiment.game.options)

@@ -60,7 +60,7 @@ def pool(path: Path, players: int, work: Path | None) -> list[Agent]:
 
 def measured(agents: list[Agent], players: int, episodes: int) -> list[dict[str, Any]]:
     import interplay
-    from interplay.metrics.hanabi.pool import wide
+    from interplay.metrics.hanabi.agent_pool import wide
     from interplay.traces import TraceSet
 
     game = make(f"hanabi/{players}p", bomb="keep")

@@ -4,8 +4,8 @@
     python benchmarks/hanabi_learning/take_in.py --work WORK --ship             # roster.json's policies -> the package
 
 - results/stages/STAGE.json holds every attempt at a stage: its configuration, curve, last line and policies, the one
-  with most steps first. An attempt of the same configuration is replaced by a longer one, so that a folder may be
-  taken in again while it grows. No attempt is lost.
+  with the highest return first, of equals that with most steps. An attempt of the same configuration is replaced by a
+  longer one, so that a folder may be taken in again while it grows. No attempt is lost.
 - WORK/STAGE/*.safetensors are the policies of the first attempt. WORK need not outlive the evaluation.
 - results/speed.json gets the rows of speed.json, if a folder has one: a configuration that was measured again is
   replaced.
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import math
 import sys
 import tarfile
 from pathlib import Path
@@ -143,7 +144,7 @@ def merged(path: Path, stage: str, attempt: dict[str, Any]) -> bool:
     attempt = longer[0] if longer else attempt
     if not attempt["policies"]:  # such as curves that were kept without them
         attempt["policies"] = next((one["policies"] for one in same if one["policies"]), [])
-    attempts = sorted([*rest, attempt], key=lambda one: -steps_of(one))
+    attempts = sorted([*rest, attempt], key=worth_of, reverse=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(stage, attempts))
     return attempts[0] is attempt and not longer
@@ -159,6 +160,12 @@ def continued(before: list[dict[str, Any]], attempt: dict[str, Any]) -> tuple[li
     if "wall_s" in attempt and "wall_s" in earlier[0]:
         whole["wall_s"] = round(attempt["wall_s"] + earlier[0]["wall_s"], 1)
     return [one for one in before if one is not earlier[0]], whole
+
+
+def worth_of(attempt: dict[str, Any]) -> tuple[float, float]:
+    """The return at the end of training, if there is one (beliefs have none), then the steps."""
+    reached = attempt["last"].get("return")
+    return -math.inf if reached is None or math.isnan(reached) else float(reached), steps_of(attempt)
 
 
 def steps_of(attempt: dict[str, Any]) -> float:
