@@ -11,7 +11,7 @@ import interplay
 from interplay.errors import InterplayError
 from interplay.games.api import is_jax
 from interplay.games.rescue.state import NOBODY, WORK
-from tests.games.rescue.scripts import play, roll
+from tests.games.rescue.scripts import play, roll, spell
 
 
 def test_bare_hands_take_60_steps_and_a_kit_20():
@@ -29,6 +29,23 @@ def test_points_come_at_the_end_of_the_horizon_to_the_nurse_who_finished():
     assert bool(steps.truncated[-1]) is True
     assert not bool(jnp.any(steps.truncated[:-1]))
     assert played.score == 10.0
+
+
+def test_the_shaped_reward_is_what_the_team_gains_and_no_loop_pays():
+    def shaped(house, *scripts, **options):
+        played = play(house, *scripts, **options)
+        actions = [spell(script) for script in scripts]
+        _, steps = roll(played.game, played.game.init(jax.random.key(0)), np.array(actions, np.int32).T)
+        assert np.array_equal(steps.shaped[:, 0], steps.shaped[:, 1])  # the team's gain, in equal parts
+        return np.sum(steps.shaped, axis=1)
+
+    treating = shaped("#####/#nV.#/#K.p#/#####", "diri20i", "24.")
+    assert np.allclose(treating[[1, 3]], 1)  # the kit in the nurse's hand, a victim found
+    assert np.allclose(treating[4:-1], 5 / 20)
+    assert np.allclose(shaped("######/#n..V#/#..p.#/######", "rrd", "..."), [0.1, 0.1, 0], atol=1e-6)  # on her way
+    assert np.isclose(np.sum(shaped("#####/#nV.#/#K.p#/#####", "d9i", "10.")), 1)  # taken, laid down, taken, ...
+    assert np.isclose(np.sum(shaped("#####/#pV.#/#K.n#/#####", "di", "..")), 0, atol=1e-6)  # no use to the police
+    assert np.isclose(np.sum(shaped("#######/#nF+..#/#K..fV#/#######", "4.", "4.", spread=4)), -2)  # two cells more
 
 
 def test_only_nurses_treat_and_only_firefighters_clear_and_extinguish():

@@ -76,7 +76,9 @@ def test_houses_of_the_benchmark_are_playable_and_bite():
         game = interplay.make(f"rescue/{name}")
         assert (game.horizon, game.rules.spread, game.plan.num_victims) == (house.horizon, house.spread, house.hidden)
         assert len(list(difficulty.placements(game))) == 3
-    assert difficulty.drawn(difficulty.SPECS["required"], 0) == BENCHMARK["required_1"].text
+    for kind in ("required", "useless"):
+        assert difficulty.drawn(difficulty.SPECS[kind], 0) == BENCHMARK[f"{kind}_1"].text
+    assert BENCHMARK["useless_1"].horizon == int(difficulty.SLACK["useless"] * BENCHMARK["useless_1"].plan)
     assert interplay.make("rescue/required_1", horizon=50).horizon == 50
 
 

@@ -13,7 +13,8 @@ class BenchmarkHouse(NamedTuple):
 
     Attributes:
         text: The house; two of its places (?) have a victim.
-        horizon: Steps of an episode: those of `plan`, or up to 15 % more where scripted teams would all fail.
+        horizon: Steps of an episode: those of `plan`, or up to 15 % more where scripted teams would all fail, and where
+            help is useless.
         spread: Fires spread every so many steps.
         hidden: Victims.
         plan: Steps of the joint plan that search found to treat them all; the longest over all placements.
@@ -38,5 +39,13 @@ BENCHMARK: dict[str, BenchmarkHouse] = {
     ),
     "helpful_1": BenchmarkHouse(
         "#########/#...#?..#/#n.fD...#/#...#F.K#/##+###+##/#...#E..#/#...+...#/#..?#F.?#/#########", 83, 30, 2, 72
+    ),
+    "useless_1": BenchmarkHouse(
+        "#############/#...#?..#..?#/#n.f+...+...#/#...#..K#...#/##+###+###+##/#...#E..#?..#/#...+...+...#/"
+        "#...#F..#K..#/#############",
+        67,
+        30,
+        2,
+        59,
     ),
 }

@@ -7,6 +7,9 @@ it help is
     helpful      she can treat some alone, but proved not all in time
     useless      she treats all alone in time
 
+A teammate who comes to the second victim while she treats the first saves her the step of finding it, so that within
+the longest joint plan alone help would hardly ever be useless. Houses of that class have 15 % more.
+
 `python -m interplay.games.rescue.difficulty` prints houses of each class as text, for `benchmark.py`.
 """
 
@@ -37,8 +40,9 @@ HIDDEN = 2  # victims of a house; a third place stays empty
 SPECS = {
     REQUIRED: Spec(across=2, down=2, victims=3, fires=1, debris=4, kits=1, extinguishers=1),
     HELPFUL: Spec(across=2, down=2, victims=3, fires=2, debris=1, kits=1, extinguishers=1),
-    USELESS: Spec(across=2, down=2, victims=3, fires=1, debris=0, kits=2, extinguishers=1),
+    USELESS: Spec(across=3, down=2, victims=3, fires=1, debris=0, kits=2, extinguishers=1),
 }
+SLACK = {REQUIRED: 1.0, HELPFUL: 1.0, USELESS: 1.15}  # of the horizon, over the longest joint plan
 
 
 class Solved(NamedTuple):
@@ -125,11 +129,6 @@ def _with_horizon(game: Rescue, horizon: int) -> Rescue:
     return Rescue(game.id, game.plan, horizon=horizon, spread=game.rules.spread, options=game.options)
 
 
-def horizon_of(joint: list[int]) -> int:
-    """Return the horizon that these joint plans (one for each placement) give a house."""
-    return max(joint)
-
-
 def difficulty(solved: list[Solved]) -> str | None:
     """Return the class that holds in every placement; None: search left it open, or placements differ."""
     if any(s.joint is None for s in solved):
@@ -142,8 +141,8 @@ def difficulty(solved: list[Solved]) -> str | None:
     return USELESS if whole == {True} else HELPFUL if whole == {False} else None
 
 
-def assess(text: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> tuple[BenchmarkHouse, str] | None:
-    """Return a house with its horizon and its class; None where search leaves the class open."""
+def assess(text: str, wanted: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> BenchmarkHouse | None:
+    """Return a house with the horizon of a class; None where it is of another class, or search leaves that open."""
     game = make("", {"house": text, "spread": spread, "hidden": hidden})
     starts = list(placements(game))
     lengths = []
@@ -152,10 +151,9 @@ def assess(text: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> tuple[Be
         if plan is None:
             return None
         lengths.append(len(plan))
-    horizon = horizon_of(lengths)
+    horizon = int(SLACK[wanted] * max(lengths))
     solved = [solve(game, start, horizon, joint=length) for start, length in zip(starts, lengths)]
-    kind = difficulty(solved)
-    return None if kind is None else (BenchmarkHouse(text, horizon, spread, hidden, max(lengths)), kind)
+    return BenchmarkHouse(text, horizon, spread, hidden, max(lengths)) if difficulty(solved) == wanted else None
 
 
 def main() -> None:
@@ -169,11 +167,11 @@ def main() -> None:
     for wanted in args.classes:
         spec, number = SPECS[wanted], 0
         for seed in range(args.seed, args.seed + args.tries):
-            result = assess(drawn(spec, seed))
-            if result is None or result[1] != wanted:
+            house = assess(drawn(spec, seed), wanted)
+            if house is None:
                 continue
             number += 1
-            print(f'    "{wanted}_{number}": {result[0]},  # seed {seed}', flush=True)
+            print(f'    "{wanted}_{number}": {house},  # seed {seed}', flush=True)
             if number == args.each:
                 break
 

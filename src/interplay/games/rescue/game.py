@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
-from interplay.games.compiled import compiled
+from interplay.games.compiled_method import compiled
 from interplay.games.family import LONGEST
 from interplay.games.rescue import encodings, generators, layouts, rules
 from interplay.games.rescue.benchmark import BENCHMARK

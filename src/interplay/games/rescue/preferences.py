@@ -36,4 +36,5 @@ WORDS = {
 def reward_space(game: Rescue) -> dict[str, Any]:
     """Return what evaluation partners may prefer, as `games.overcooked.preferences.reward_space` does."""
     features = [name for name in CHOICES if name != "task"]
-    return {"choices": {k: list(v) for k, v in CHOICES.items()}, "at_most": 3, "features": features, "words": WORDS}
+    choices = {k: list(v) for k, v in CHOICES.items()}
+    return {"choices": choices, "at_most": 3, "features": features, "words": WORDS, "least_return": 1.0}
