@@ -4,6 +4,9 @@ What it achieves is printed as it is; what is proved is that prompts, schema, pa
 """
 
 import json
+import threading
+import time
+import urllib.request
 
 import pytest
 
@@ -57,3 +60,29 @@ def test_its_transcript_replays_offline_to_the_same_numbers(played):
     again = run(plan, replay=out)
     assert summary(again.traces).rows == summary(found.traces).rows
     assert [e.actions.tolist() for e in again.traces] == [e.actions.tolist() for e in found.traces]
+
+
+def test_the_server_ends_while_an_answer_is_under_way():
+    pytest.importorskip("xllamacpp", reason="pip install 'interplay[local]'")
+    from interplay.agents.llm.local import serving
+
+    question = {"messages": [{"role": "user", "content": "Count to ten thousand."}], "max_tokens": 8000}
+    ended: list[BaseException] = []
+
+    def ask(url):
+        sent = urllib.request.Request(
+            f"{url}/chat/completions", json.dumps(question).encode(), {"Content-Type": "application/json"}
+        )
+        try:
+            urllib.request.urlopen(sent, timeout=600).read()
+        except Exception as error:  # the connection is cut, whatever the client makes of it
+            ended.append(error)
+
+    with serving() as url:
+        client = threading.Thread(target=ask, args=(url,), daemon=True)
+        client.start()
+        time.sleep(3)
+        left = time.monotonic()
+    assert time.monotonic() - left < 10
+    client.join(10)
+    assert ended

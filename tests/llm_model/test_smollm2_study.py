@@ -1,7 +1,6 @@
 """A person beside a real model in a study: what they write reaches its prompt, and nobody waits for it for ever."""
 
 import asyncio
-import threading
 
 import pytest
 
@@ -63,9 +62,6 @@ def played(tmp_path_factory):
         with served_by(build(parse(STUDY), base, sizes=(1,)), base) as served:
             asyncio.run(asyncio.wait_for(play(served.url), 900))
             rows = {row["page"]: row for row in served.rows(games)}
-        for thread in threading.enumerate():  # the model is still at it; its server does not end before it has answered
-            if " in seat " in thread.name:
-                thread.join(300)
     database.close()
     return {page: game_rows.unpack(row["episode"]) for page, row in rows.items()}
 

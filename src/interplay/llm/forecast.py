@@ -13,7 +13,7 @@ from interplay.agents.llm.chat import Answer, ChatRequest, Model, estimate_token
 from interplay.agents.llm.limits import Prices
 from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.scripted.reference import Reference
-from interplay.agents.llm.scripted.simple import First
+from interplay.agents.llm.scripted.simple import Default
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.llm.game_plan import GamePlan
 from interplay.llm.plan import RunPlan
@@ -139,7 +139,7 @@ def _model_names(plan: RunPlan | GamePlan) -> list[str]:
 
 def _script(plan: RunPlan | GamePlan) -> Model:
     kitchen = isinstance(plan, RunPlan) or plan.game.startswith("kitchen/")
-    return Reference() if kitchen else First()
+    return Reference() if kitchen else Default()
 
 
 def _pool(stand_ins: Sequence[_StandIn]) -> ModelPool:

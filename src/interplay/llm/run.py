@@ -34,6 +34,7 @@ class LLMRun:
     played: int  # in this session
     set_aside: int  # ended by an outage in this session
     stopped: str | None = None  # why it stopped before its end
+    outage: str | None = None  # why the last episode was set aside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ def run(
         keeper.close()
         journal.close()
     traces = traces.refresh()
-    return LLMRun(traces, replace(pool.usage), len(jobs), keeper.played, keeper.aside, keeper.stopped)
+    return LLMRun(traces, replace(pool.usage), len(jobs), keeper.played, keeper.aside, keeper.stopped, keeper.outage)
 
 
 def played_keys(traces: TraceSet) -> set[str]:
@@ -136,7 +137,9 @@ class _EpisodeKeeper:
         self._folder, self._before, self._planned = folder, before, planned
         self._meter, self._progress = meter, progress
         self._row = 0
-        self.played, self.aside, self.stopped = 0, 0, None
+        self.played, self.aside = 0, 0
+        self.stopped: str | None = None
+        self.outage: str | None = None
         if progress:
             progress(before, planned, meter)
 
@@ -145,8 +148,9 @@ class _EpisodeKeeper:
         if end["reason"] in OUTAGES:
             self._set_aside(episode)
             self._row += 1
+            self.outage = str(end["message"])
             if end["reason"] != "unavailable" or self._row >= IN_A_ROW:
-                self.stopped = self.stopped or str(end["message"])
+                self.stopped = self.stopped or self.outage
         else:
             self._row = 0
             self._writer.add(episode)

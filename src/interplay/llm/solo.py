@@ -45,8 +45,9 @@ def solo(
             for condition, part in _parts(base, layout, model, alone or model).items():
                 folder = Path(out) / layout / model.replace("/", "_") / condition if out is not None else None
                 runs.append(run(part, folder, service=service, progress=progress))
-                if runs[-1].stopped:
-                    raise InterplayError(f"{model} in kitchen/{layout}, {condition}: {runs[-1].stopped}")
+                why = runs[-1].stopped or (runs[-1].outage if not len(runs[-1].traces) else None)
+                if why:
+                    raise InterplayError(f"{model} in kitchen/{layout}, {condition}: {why}")
                 cells[condition] = [episode_row(e) for e in runs[-1].traces]
             rows.append(_row(model, layout, cells))
     title = "Team and solo. Steps are those of episodes that delivered; time = team steps / solo steps, dish by dish"

@@ -13,7 +13,7 @@ from interplay.agents.llm.settings import LLMSettings
 from interplay.cli.main import run as command
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
-from interplay.llm import RunPlan, run, summary
+from interplay.llm import GamePlan, RunPlan, run, summary
 from interplay.llm.forecast import forecast
 from interplay.llm.run import Service
 from interplay.llm.watch import spent
@@ -118,6 +118,11 @@ def test_a_forecast_asks_nobody_and_learns_from_what_was_played(tmp_path, capsys
     assert command([*arguments, "--horizon", "3", "--forecast", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["model"], row["cost"]) == ("fake/a", None)
+
+
+def test_a_forecast_of_hanabi_is_of_whole_games():
+    (row,) = forecast(GamePlan(game="hanabi/2p", agents=("llm:fake/a", "llm:fake/a"), episodes=1))
+    assert 50 <= row["calls"] <= 100  # who plays the first card on offer is out of lives after a few turns
 
 
 # ---------------------------------------------------------------- prompts

@@ -114,6 +114,13 @@ def test_a_server_that_stays_down_stops_the_run(tmp_path):
     assert "500" in (found.stopped or "")
 
 
+def test_a_command_whose_only_episode_is_missing_says_so_and_exits_with_a_code(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DEAD_BASE_URL", "http://127.0.0.1:9/v1")
+    arguments = ["llm", "run", "--chef", "dead/x", "--assistant", "scripted/idle", "--levels", "1", "--episodes", "1"]
+    assert command([*arguments, "--retries", "0", "--out", str(tmp_path / "out")]) == 2
+    assert "missing: dead/x" in capsys.readouterr().err
+
+
 def test_time_outs_end_the_episode(tmp_path):
     with serving(Fake(text=WAIT, delay=0.4)) as url:
         found = run(plan(episodes=1), tmp_path / "out", service=service(url, timeout_s=0.05, retries=0))

@@ -30,7 +30,7 @@ class Limits:
     An episode that reaches a limit ends, keeps its score and records the reason.
     """
 
-    episode_tokens: int | None = None  # of all seats of an episode, read and written
+    episode_tokens: int | None = None  # read and written; of all seats of a kitchen, of each seat elsewhere
     episode_cost: float | None = None  # US dollars
     episode_calls: int | None = None
     run_tokens: int | None = None

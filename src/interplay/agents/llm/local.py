@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,24 +109,44 @@ def serving(
         context: Tokens of a conversation.
         conversations: How many beginnings of prompts the server keeps at hand: one for each seat that it plays.
     """
-    try:
-        import xllamacpp  # type: ignore[import-not-found]
-    except ImportError:
-        raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'") from None
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'")
+    arguments = [str(weights_of(os.fspath(weights))), *map(str, (threads, port, context, conversations))]
+    # A process of its own: llama.cpp's server waits for answers under way, for ever if nobody closes their connections.
+    command = [sys.executable, "-m", "interplay.agents.llm.local", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            address = next((line.strip() for line in server.stdout if line.startswith("http")), "")
+            if not address:
+                raise InterplayError(f"{arguments[0]}: llama.cpp could not serve it; what it printed is above")
+            yield f"{address}/v1"
+        finally:
+            server.kill()
+
+
+def _serve(path: str, threads: int, port: int, context: int, conversations: int) -> None:
+    """Serve a model, print the address, and end with the process that holds the other end of standard input."""
+    import xllamacpp  # type: ignore[import-not-found]
+
     llama: Any = xllamacpp  # its compiled names are not known to type checkers
     settings = llama.CommonParams()
-    settings.model.path = str(weights_of(os.fspath(weights)))
+    settings.model.path = path
     settings.n_ctx, settings.n_parallel, settings.port = context * conversations, conversations, port
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.n_gpu_layers = 0
     settings.verbosity = -1
     server = llama.Server(settings)  # type: ignore[attr-defined]
-    try:
-        yield f"{server.listening_address}/v1"
-    finally:
-        del server
+    print(server.listening_address, flush=True)
+    with suppress(KeyboardInterrupt):
+        sys.stdin.read()
+    os._exit(0)
 
 
 def _package_folder(name: str) -> Path | None:
     spec = importlib.util.find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -102,6 +102,7 @@ class Caller:
         shape: AnswerShape,
         purpose: str,
         correct: Callable[[str], tuple[ChatMessage, ...]] | None = None,
+        context: Any = None,
     ) -> ParsedAnswer | None:
         """Ask, and once more if the answer cannot be used.
 
@@ -110,6 +111,7 @@ class Caller:
             shape: The shape of the answer.
             purpose: What the trace calls the first call; the second is "correct".
             correct: Makes the second prompt from the error; by default the answer and the error are appended.
+            context: For scripted models.
 
         Returns:
             The last answer; None if the model cannot be asked any more, which the trace records.
@@ -118,12 +120,12 @@ class Caller:
             ModelError: The model cannot be asked any more, and the pool's run ends such episodes.
         """
         try:
-            answer = await self.ask(messages, shape, purpose)
+            answer = await self.ask(messages, shape, purpose, context=context)
             if answer.error is not None:
                 text = f"Your answer cannot be used: {answer.error}. Answer again, as one JSON object."
                 said = without_thinking(self.last_text)[0].strip() or "(no answer)"
                 again = (*messages, ChatMessage("assistant", said), ChatMessage("user", text))
-                answer = await self.ask(correct(answer.error) if correct else again, shape, "correct")
+                answer = await self.ask(correct(answer.error) if correct else again, shape, "correct", context=context)
         except ModelError as error:
             if self.pool.ends_episodes:
                 raise

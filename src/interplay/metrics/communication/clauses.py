@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from interplay.metrics.communication.idioms import in_known_words, with_its_verb
 from interplay.metrics.communication.kitchen_words import (
+    COUNTER,
     DETERMINERS,
     FORMS,
     GERUNDS,
@@ -21,6 +22,7 @@ from interplay.metrics.communication.kitchen_words import (
     PHRASES,
     PRONOUNS,
     PUT,
+    UTENSILS,
     places_in,
     tokens_of,
 )
@@ -63,7 +65,7 @@ _ANYBODY = {"let's", "lets", "someone", "somebody", "anybody", "anyone"}
 _STARTERS = {
     "to", "go", "start", "begin", "help", "try", "make", "use", "continue", "proceed", "ensure", "remember", "keep",
     "prepare", "initiate", "finish", "complete", "resume", "perform", "execute", "commence", "trigger",
-    "empty", "clear", "run", "consider", "handle", "prioritize",
+    "empty", "clear", "run", "consider", "handle", "prioritize", "come",
 }  # fmt: skip
 _STARTING = {
     "start", "begin", "keep", "continue", "by", "try", "mind", "with", "proceed", "finish", "initiate", "resume",
@@ -117,6 +119,19 @@ _BREAKS = (
     "now that|"
     "for me to|for us to|for you to|instead of|rather than|without|please|which|or i|or should|or we|or you"
 )
+_QUOTES = (
+    "said|says|say|saying|wrote|writes|told (?:me|us|you|them)|tells (?:me|us|you)|asked|asks|reads?|mentioned|"
+    "suggested|replied|answered|heard|quote|message|instruction|note"
+)
+_ACTS = "|".join(sorted({phrase[0] for phrase in PHRASES} - {"wait", "hold", "stay", "stand"}))
+_RETRACTS = re.compile(
+    r"(?<=[\w.,;!)–—-] )(?:(?:no|oh|oops|sorry|ah|hmm|actually),? )*(?:wait,? no|no,? wait|scratch that|strike that|"
+    r"on second thoughts?|correction|or rather(?! than)|i mean(?! it\b)|sorry,? i meant|make that|"
+    r"never ?mind(?: that| the [\w ]+?(?=[,.;]))?|forget (?:that|it|what i (?:just )?said|my last (?:message|request)))"
+    rf"\b[,:.!]?|(?:(?<=[,;–—-] )|(?<=\.\. ))(?:no|sorry|oops),? (?=(?:just |please )?(?:{_ACTS}|on|in|into|onto) )",
+    re.IGNORECASE,
+)
+_VERB_WORDS = r"(?:please |now |then |could you |can you |assistant, |chef, )*(?:pick(?: up)?|\w+)(?: me| us| up)?\b"
 _WHO = {"you": "you should", "me": "I will", "i": "I will", "we": "we will"}  # "cut it (you), bake it (me)"
 _ITEM = "\x01"  # stands for the number of an item
 _BEFORE_ITEM = r"(?:(?<=\s)|^|(?<=[:,;]))"
@@ -164,6 +179,7 @@ class _Sentence(NamedTuple):
 class _Piece(NamedTuple):
     text: str
     comma: bool  # whether a comma or a colon parts it from the piece before
+    colon: bool = False  # whether a colon does
 
 
 def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
@@ -175,15 +191,47 @@ def clauses(text: str, names: Names, to: int | None = None) -> list[Clause]:
     partner = to if to is not None else names.partner
     parsed_clauses: list[Clause] = []
     mood, told = "", None
-    for sentence in _sentences(text):
+    asked_from = 0  # where the clauses of the last sentence begin, if it was a question
+    for sentence in _sentences(_without_retracted(_without_quoted(text))):
         plain = sentence.text.lower()
+        if re.match(r"(?:no|nope|nah)\b(?! (?:need|more|other|one|problem))", plain):
+            parsed_clauses[asked_from:] = [c._replace(mood=TELL, to=None) for c in parsed_clauses[asked_from:]]
         sentence = sentence._replace(text=with_its_antecedent(plain, told))
         told = act_told_of(plain) or (told if sentence.text == plain else None)
         start = mood if sentence.item and mood in (COMMIT, DESCRIBE, NOBODY) else ""
         start = ASK if mood == ASK and _is_addition(tokens_of(plain)) else start
         parsed, mood = _of_sentence(sentence, names, partner, start, first=not parsed_clauses)
         parsed_clauses += parsed
+        asked_from = len(parsed_clauses) - (len(parsed) if sentence.question else 0)
     return parsed_clauses
+
+
+def _without_quoted(text: str) -> str:
+    """The text without what somebody is quoted with: `you wrote "cut it"`."""
+    text = text.replace("“", '"').replace("”", '"').replace("‘", "'")
+    quoted = rf"(\b(?:{_QUOTES})\b[^.!?;\"]{{0,30}}?[:,]? ?)(\"[^\"]+\"|(?<![a-z])'[^']{{6,}}'(?![a-z]))"
+    return re.sub(quoted, lambda m: m[1] + " ".join(w for w in tokens_of(m[2]) if not _is_verb(w)), text, flags=re.I)
+
+
+def _is_verb(word: str) -> bool:
+    return word in GERUNDS or word in PARTICIPLES or word == "pick" or (word,) in PHRASES
+
+
+def _without_retracted(text: str) -> str:
+    """The text without what its writer takes back in the next words: `cut the potato, no wait, cut the corn`."""
+    while (found := _RETRACTS.search(text)) is not None:
+        before, after = text[: found.start()].rstrip(" ,;:-.!–—"), text[found.end() :].lstrip(" ,;:-.!–—")
+        start = max((m.end() for m in re.finditer(r"[.!?;:\n]\s|, (?:and |then |and then )?", before)), default=0)
+        words = [w for w in tokens_of(re.split(r"[.!?;]", after)[0]) if w not in _FILLERS | {"please"}]
+        if words and words[0] in ("on", "onto", "in", "into", "to", "at") and not verbs_in(words):  # another place
+            text = f"{re.sub(r' (?:on|onto|in|into|to|at) [^,]*$', '', before)} {after}"
+            continue
+        if words and not verbs_in(words) and (verb := re.match(_VERB_WORDS, before[start:], flags=re.I)):
+            before = f"{before[:start]}{verb[0]}"  # another thing for the same verb: "bring me an egg, I mean a dish"
+        else:
+            before = before[:start]
+        text = f"{before} {after}"
+    return text
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -192,9 +240,9 @@ def _sentences(text: str) -> list[_Sentence]:
     text = re.sub(r":\s*\n\s*(?:[-*•]\s+)?", ": ", text)
     lines = [re.sub(r"^\s*[-*•]\s*", "", line) for line in text.splitlines()]
     text = "\n".join(lines)
-    text = re.sub(rf"{_BEFORE_ITEM}\(?(?:step )?\d{{1,2}}[.):](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
+    text = re.sub(rf"{_BEFORE_ITEM}\(?(?:step )?\d{{1,2}}[.):/](?=\s*[A-Za-z])", _ITEM, text, flags=re.I | re.M)
     text = re.sub(
-        rf"{_BEFORE_ITEM}(?:\(?(?:[a-f]|i{{1,3}}|iv|vi{{0,3}})\)|#\d{{1,2}}:?)(?=\s*[A-Za-z])",
+        rf"{_BEFORE_ITEM}(?:\(?(?:[a-f]|i{{1,3}}|iv|vi{{0,3}}|first|second|third|fourth|fifth|last)\)|#\d{{1,2}}:?)(?=\s*[A-Za-z])",
         _ITEM,
         text,
         flags=re.I | re.M,
@@ -202,6 +250,7 @@ def _sentences(text: str) -> list[_Sentence]:
     text = re.sub(
         r"([^.!?;\n\x01]*)\((you|me|i|we)\)", lambda m: f"{_WHO[m[2].lower()]} {m[1].strip()}", text, flags=re.I
     )
+    text = re.sub(r"[①-⑳]", _ITEM, text)
     asides = re.findall(r"(?:^|(?<=\s))\(([^()]*)\)", text)
     text = re.sub(r"(?:^|(?<=\s))\([^()]*\)", " ", text)
     sentences: list[_Sentence] = []
@@ -221,13 +270,13 @@ def _sentences(text: str) -> list[_Sentence]:
 def _pieces(sentence: str) -> list[_Piece]:
     marked = re.sub(rf"\b({_BREAKS})\b", r"|\1", sentence)
     pieces: list[_Piece] = []
-    comma = False
+    comma = colon = False
     for part in re.split(r"([,:|])", marked):
         if part in (",", ":", "|"):
-            comma = comma or part != "|"
+            comma, colon = comma or part != "|", colon or part == ":"
         elif part.strip():
-            pieces.append(_Piece(part.strip(), comma))
-            comma = False
+            pieces.append(_Piece(part.strip(), comma, colon))
+            comma = colon = False
     return pieces
 
 
@@ -242,8 +291,9 @@ def _of_sentence(
     mood, to = DESCRIBE if recipe else start, partner
     if sentence.question and _asks_for_facts([w for w in tokens_of(text) if not names.is_name(w)]):
         return [Clause(tuple(tokens_of(text)), TELL, None, text)], TELL
+    puts_off = False  # whether that clause only says until when: "hold it until I'm done, then put it down"
     aside = ""  # the subordinate clause with which bare verbs go on: "leading" until a comma, "own" until a subject
-    main = False
+    main, waits = False, "wait" in tokens_of(text)
     for piece in _pieces(text):
         words = tokens_of(piece.text)
         if not words:
@@ -257,11 +307,22 @@ def _of_sentence(
         if whose is not None:  # "Your job: ...; mine: ...", "to do for the chef: ..."
             mood = COMMIT if whose == names.speaker else ""
             continue
+        if (
+            mood == COMMIT
+            and words[0] in ("while", "whilst")
+            and words[1:2] == ["you"]
+            and verbs_in(words)
+            and not waits
+        ):
+            words = words[1:]  # "I'll bake it while you fetch a dish": both acts are a plan
         if _is_subordinate(words, names) or (not main and (words[0] == "to" or words[:2] == ["in", "order"])):
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             until_comma = not main or words[0] in ("without", "instead", "rather")
             aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
+            puts_off = words[0] in ("until", "till")
             continue
+        if piece.colon or (puts_off and piece.comma and words[0] == "then"):
+            aside = ""
         if aside and _is_bare(words) and (aside == "own" or not piece.comma) and "me" not in words:
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
             continue
@@ -334,7 +395,7 @@ def _whose_acts(words: Sequence[str], names: Names) -> int | None:
         return names.speaker
     if len(words) <= 3 and words[0] == "your" and words[-1] in _LABELS:
         return names.partner
-    if 1 < len(words) <= 6 and words[-2] in ("for", "the", "of") and (_LABELS | {"do"}) & set(words):
+    if 1 < len(words) <= 6 and words[-2] in ("for", "the", "of") and (_LABELS | {"do", "next"}) & set(words):
         return {"me": names.speaker, "you": names.partner}.get(last, names.seat(last))
     if len(words) <= 3 and words[-1] in _LABELS and words[-2:-1]:  # "the chef's steps: ..."
         return names.seat(words[-2].removesuffix("'s"))
@@ -398,7 +459,7 @@ def _mood(
     on_its_own = words[0] not in ("and", "or") and (
         mood in ("", ASK) or (mood == TELL and comma and rest[0] not in ("into", "onto", "out"))
     )
-    if on_its_own and (verbless := _verbless(rest)) is not None:
+    if on_its_own and (verbless := _verbless(rest, mood == ASK)) is not None:
         return ASK, somebody, verbless
     passive = _passive(rest)
     if passive is not None:
@@ -408,6 +469,7 @@ def _mood(
         joined_on = words[0] in ("and", "or", "then")
         # "I will cut it, bake it" goes on in its mood; "the pot is free, cook it" does not, "you did it and left" does.
         goes_on = mood in (COMMIT, NOBODY, DESCRIBE) or (mood == TELL and joined_on)
+        goes_on = goes_on and not (comma and words[0] == "just" and mood == COMMIT)  # "I'll bake it, just hand it over"
         goes_on = goes_on or (mood == PROHIBIT and words[0] in ("and", "or") and not comma)
         if goes_on and not others and words[0] != "so":
             return mood, to, rest
@@ -573,15 +635,25 @@ def _passive(words: list[str]) -> list[str] | None:
     return [*verb.split(), *rest[:be], *tail]
 
 
-def _verbless(words: list[str]) -> list[str] | None:
-    """`The slices into the oven` as `put the slices into the oven`, `out of the oven` as `take out of the oven`."""
+def _verbless(words: list[str], listed: bool) -> list[str] | None:
+    """`The slices into the oven` as `put the slices into the oven`, `out of the oven` as `take out of the oven`.
+
+    In a list of what to do also `counter` as `put it on the counter`, and `a carrot from the dispenser`.
+    """
+    goals = [p for p in places_in(words) if p.place in (*UTENSILS, COUNTER)]
+    if listed and goals and all(w in DETERMINERS for w in words[: goals[0].start]) and goals[0].end == len(words):
+        return ["put", "it", "on", *words]
     if verbs_in(words) or (_FINITE | _FIRST_PERSON | _SECOND_PERSON | {"go", "goes", *GERUNDS, *PARTICIPLES}) & set(
         words
     ):
         return None
+    if "from" in words[1:5] and any(p.place.endswith("dispenser") for p in places_in(words)) and len(words) <= 7:
+        return ["get", *words]
     places = [p.start for p in places_in(words)]
     to_counter = words[0] in ("one", "a", "an") or words[-2:] == ["to", "counter"]
     ways = ("into", "onto", "out", "to") if to_counter else ("into", "onto", "out")
+    if listed and words[-3:] == ["on", "the", "counter"] and len(words) <= 7:
+        ways = (*ways, "on")
     way = next((at for at, word in enumerate(words) if word in ways), None)
     if way is None or not any(way < place <= way + 3 for place in places) or way > 5:
         return None

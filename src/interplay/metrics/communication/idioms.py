@@ -3,21 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from interplay.metrics.communication.kitchen_words import PARTICIPLES
 
 _UTENSIL_ACTS = {"oven": "bake", "pot": "cook", "blender": "stir"}
 _TURN_ON = "start|turn on|switch on|activate|fire up|power on|run|operate"
 _MODALS = "could|can|should|must|may|needs? to|has to|have to"
+_EVALUATED = (
+    "good|great|best|better|ideal|perfect|nice|right|wise|wiser|smart|sensible|helpful|useful|handy|fine|safe|"
+    "makes sense|sense|efficient|quicker|faster|necessary|essential|important|crucial"
+)
 _PREPARED = "|".join(sorted(PARTICIPLES))
 _DOING = r"(?=(?!bring\b)\w+ing\b)"
 
 # Idioms that ask, in the words that the rules know.
-_REWRITES: Sequence[tuple[str, str]] = (
+_REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"\b(?:that |which )?(?:i am|i'm|you are|you're) (?:currently |now |still )?(?:holding|carrying)\b", ""),
     (r"\b(?:make sure|ensure)(?: that)? you(?:'re| are) (?=\w+ing\b)", "please start "),
     (r"\b(?:pls|plz)\b", "please"),
+    (r"\b(?:first|second|third) of all\b", "then"),
+    (r"^(?:(?:no|oops|sorry|well),? )*(?:what )?i mea(?:nt|n)(?: to say| was| is)?[,:]? (?=\w)", ""),
+    (r"\b(it|them)\b([^,]*), (the [\w~ ]+?),? (?:i mean|that is)\b.*", r"\3\2"),
+    (r"\bwhat (?:i'm going to do|i'll do|i will do|i do|i am going to do)(?: now| next)? is (?:to )?", "i will "),
+    (r"\b(?:give|allow|leave|grant) me (?:a |some |the |enough |just )*(?:moment|time|second|minute|chance|while|turn)"
+     r"s? to\b", "i will"),
+    *((rf"\b(?:press|hit|push|flip|trigger)(?: the)?(?: start| on| power)?(?: button| switch)? (?:on|of) (?:the )?"
+       rf"{utensil}\d?\b", f"{verb} in the {utensil}") for utensil, verb in _UTENSIL_ACTS.items()),
+    (r"\bthe (\w+ing)((?: process| step| of [\w~ ]+?)*) (?:can|may|should|must|could|might|has to|needs to)"
+     r"(?: now| then)? (?:begin|start|commence)\b", r"please start the \1\2"),
+    (r"\bget(?:ting)? the (\w+ing)((?: process| step| of [\w~ ]+?)*?)((?: in (?:the )?\w+)?) (?:going|started|"
+     r"underway|under way|in motion)\b", r"start the \1\2\3"),
+    (r"\blet the (\w+ing) (of [\w~ ]+? )(?:begin|start|commence)\b", r"please start the \1 \2"),
+    (r"\bthe (?:process|job|task|work|step) of (?=\w+ing\b)", ""),
+    (r"\byour (?:\w+ )?(?:focus|priority|goal|attention|effort)s?(?: now)?"
+     r" (?:is|are|should be|must be|will be|lies|should lie)(?: now)? (?:on|with|in|to) (?=\w+ing\b)",
+     "please start "),
+    (rf"\b(?:it|this|that|now|here|next)(?:'s|'d| is| was| would| might| could| makes| seems)(?: now| also| be)* "
+     rf"(?:an? |the |about |very |more |high |{_EVALUATED} )*(?:{_EVALUATED}|time|turn|moment)(?: time| moment|"
+     rf" idea| move| plan| thing| point| step| sense)?(?: now| here| then)?(?: for you)? to "
+     rf"(?=(?!know|see|hear|have)\w)", "please "),
+    (r"\b(?:the |your )?(?:next |remaining |other |first |last )*(?:thing|task|job|step|item|point|action)s?"
+     r" (?:on|for|in) (?:your (?:list|agenda|plan|side|end|plate)|you)(?: now| next)?(?: is| are| will be|:)"
+     r" (?=\w+ing\b)", "please start "),
+    (r"\byour (turn|job|part|task)s?(?: now| next| then)?: (?=\w+ing\b)", "please start "),
+    (r"\bis (?:now |still |just |only )*for you to\b", "is: please"),
+    (r"\bis (?:now |still |just |only )*for me to\b", "is: i will"),
+    (r"\s*(?:->|=>|→)\s*", ", then "),
+    (r"\b(?:things?|steps?|tasks?|jobs?|actions?)(?: that| which)?(?: are| is|'s)? (?:left|remaining|missing|to do|"
+     r"to be done|open)(?: for you)?(?: now)?: (?=\w+ing\b)", "please start "),
+    (r"\b(?:leave|let) ((?:the|that|this) [\w~ ]+?|it|them) (?:alone|be|lie|lying|aside|out of it)\b",
+     r"don't touch \1,"),
+    (r"^(?:(?:and|so|just|please|but) )*leave (?:it|them|that|the [\w~]+)$", "don't touch it"),
+    (r"\bget ((?:the|an?|that) [\w~ ]+?) ready(?: for me| to \w+| for me to \w+)? by (\w+ing) (?:it|them)\b",
+     r"please start \2 \1"),
+    (rf"\bi(?:'d| would) (?:rather|prefer(?: that| it if)?|like it if) you ({_PREPARED})\b(.*?)(?: than .*)?$",
+     lambda m: f"please {PARTICIPLES[m[1]]}{m[2]}"),
+    (rf"(?:^|(?<=, )|(?<=: )|(?<=and ))(?:(?:first|second|third|then|next|finally),? )*"
+     rf"((?:the|an?|that) [\w~ ]+?|it|they) (?:gets?|is|are|will be|is to be|are to be)"
+     rf" ({_PREPARED})\b([^,]*?) by you\b",
+     lambda m: f"please {PARTICIPLES[m[2]]} {m[1].replace('they', 'them')}{m[3]}"),
+    (r"\b(?:by )?having you (?=\w)", "please "),
+    (r"\b(?:think (?:of|about)|consider|look into) (?=(?!bring\b)\w+ing\b)", "start "),
+    (r"\b(?:and )?(?:over|back|across) to me with (?=the\b|it\b|them\b|those\b)", "and bring me "),
+    (r"\b(put|transfer|move|pick up|take|bring|carry|collect|get) (?:what(?:'s| is| was)|whatever(?:'s| is)|"
+     r"everything|anything) (?:that's |that is )?(?:still |now |currently )?(?:on|in|inside|at) (?:the )?(\w+)\b",
+     r"\1 it from the \2"),
     (r"\b(?:continue|proceed|go ahead|go on|carry on) with (?:your|the) (?:current |next )?(?:plan|task|action|step)"
      r" to\b", "please"),
     (r"\b(?:along|together) with\b|\bas well as\b", "and"),
@@ -128,7 +179,10 @@ _CAUSATIVE = re.compile(
 _VERBLESS = re.compile(
     r"^(?:(?:just|now|next|one|an?|the|some|two) )*[\w~ ]+? (?:on|to|at) the (?:shared )?counter(?:top)?\d?,? please$"
 )
-_MAY_I_HAVE = re.compile(r"^(?:can|could|may) (?:i|we) (?:please )?(?:get|have) (?=(?:an?|the|some|one|another)\b)")
+_MAY_I_HAVE = re.compile(
+    r"^(?:if (?:so|yes|you do|possible),? )?(?:can|could|may) (?:i|we) (?:please )?(?:get|have) "
+    r"(?=(?:an?|the|some|one|another|it|them|that)\b)"
+)
 
 
 def in_known_words(sentence: str) -> str:

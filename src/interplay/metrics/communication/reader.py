@@ -48,7 +48,8 @@ _SMALL = DETERMINERS | PRONOUNS | {
     "timesteps", "minutes", "turns", "seconds", "directly", "properly", "process", "action", "carefully", "just",
     "planned",
     "requested", "needed", "begin", "proceed", "let", "know", "earlier", "near", "order", "complete",
-    "new", "available", "empty", "slices", "slice", "pieces", "our", "its", "recipe",
+    "new", "available", "empty", "convenience", "pace", "earliest", "straight", "already", "both", "all",
+    "whole", "slices", "slice", "pieces", "our", "its", "recipe",
 }  # fmt: skip
 
 
@@ -97,7 +98,10 @@ class MessageReader:
         text = self._explicit()
         parsed = clauses(in_english(text), self.names, self.message.to) if not self.message.acts_only else []
         before: tuple[Verb, Clause] | None = None
-        for clause in self._with_all_objects(parsed):
+        parsed = self._with_all_objects(parsed)
+        for clause, following in zip(parsed, [*parsed[1:], None], strict=False):
+            if following is not None and clause.mood == ASK and "it" in clause.words:
+                self._changed_first(clause, following)
             before = self._clause(clause, before)
         for meaning, clause in self._waiting:  # nothing came after them
             if meaning in MAKES:
@@ -107,6 +111,17 @@ class MessageReader:
             if not any(_names_object_of(unit, act, to) for unit in self._units):
                 self._add(act, to, words, "explicit")
         return MessageReading(tuple(self._units), self._waits, self._last_request)
+
+    def _changed_first(self, clause: Clause, following: Clause) -> None:
+        """`Hand it over once it's sliced`: what is asked for is about the slices."""
+        words = following.words
+        if following.mood != TELL or words[:1] not in (("once",), ("when",), ("after",)) or self._named is None:
+            return
+        state = next((w for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in _IS), None)
+        act = _plain_verb(state) if state and {"it", "it's"} & set(words) else None
+        asked = {verb.meaning for verb in verbs_in(clause.words)}
+        if act in MAKES and act not in asked and self._named.object not in (DISH, self.vocabulary.product):
+            self._named = SceneObject(made_by(act, _made_from(act, self._named.object)), None)
 
     def _name_what_is_made(self) -> None:
         """`Start the baking process once I put the carrot in` names its object after the act."""
@@ -186,6 +201,7 @@ class MessageReader:
         if not words:
             return before
         if clause.mood not in (ASK, NOBODY):
+            self._waiting = [one for one in self._waiting if one[0] in MAKES]  # "you fetch, I cook"
             self._spoken_of(words, clause.mood)
             return None
         verbs = verbs_in(words)
@@ -252,6 +268,8 @@ class MessageReader:
             self._made.add(("cut", self._named.object))
         told = {*_IS, "i", "you", "we"}  # "once the slices are baked", "the slices that you baked"
         done = [_plain_verb(w) for at, w in enumerate(words) if w in PARTICIPLES and _before(words, at) in told]
+        ended = [at for at, w in enumerate(words) if w in GERUNDS and _before(words, at) in _ENDED]
+        done += [_plain_verb(w) for at, w in enumerate(words) if w in GERUNDS and (at in ended or words[0] == "after")]
         if done and done[-1] in MAKES and done[-1] != "cut" and self._named is not None and not undone:
             self._named = SceneObject(made_by(done[-1], _made_from(done[-1], self._named.object)), None)
 
@@ -277,7 +295,10 @@ class MessageReader:
             self._prepare([m.object for m in mentions], to, clause)
             return
         name, place = _meaning(verb, words, places)
-        into_it = words[-2:] in _INTO_IT or words[-1:] in (["in"], ["inside"])
+        end = len(words)
+        while end and words[end - 1] in _LAST_ADVERBS:
+            end -= 1
+        into_it = words[max(0, end - 2) : end] in _INTO_IT or words[end - 1 : end] in (["in"], ["inside"], ["there"])
         named = mentions or bool({"it", "them", *AFTER} & set(words[:3]))
         if verb.meaning == PUT and named and not places and self._utensil and into_it:
             name, place = "put_obj_in_utensil", self._utensil
@@ -285,6 +306,8 @@ class MessageReader:
         things = self._things(name, words, mentions)
         self._several = [made_by(name, thing) for thing in things]
         waiting, self._waiting = self._waiting, []
+        if waiting and not things and self._named is not None:  # "the corn is cut: pick up, put in the pot"
+            things = [self._named.object]
         for meaning, earlier in waiting:
             origin = next((p.place for p in places if _before(words, p.start) in _FROM), None)
             for at, thing in enumerate(things):
@@ -410,6 +433,7 @@ class MessageReader:
 
 
 _IS = ("is", "are", "been", "it's", "they're", "fully")  # "once the slices are baked"
+_ENDED = ("done", "finished", "finish", "through", "stopped")  # "when you are done boiling the slices"
 _NO_GOAL = ("near", "beside", "by", "clear", "free", "empty", "clean")  # "to clear the board"
 _FROM = ("from", "out", "off")  # "out of the oven"
 _NOT_DONE = {
@@ -429,11 +453,28 @@ _NEGATIONS = {
     "never",
     "don't",
     "didn't",
+    "forgot",
+    "forget",
+    "failed",
     "isn't",
     "aren't",
     "haven't",
     "no",
     "without",
+}
+_LAST_ADVERBS = {
+    "first",
+    "now",
+    "then",
+    "please",
+    "next",
+    "too",
+    "already",
+    "again",
+    "immediately",
+    "and",
+    "right",
+    "away",
 }
 _INTO_IT = (["in", "it"], ["into", "it"], ["in", "there"], ["into", "there"], ["inside", "it"])
 WORKS = {place: verb for verb, place in AT.items() if verb in MAKES}  # the act that a utensil does

@@ -107,7 +107,7 @@ _ASKED_FOR = re.compile(
     rf"(?: that| for)? (?P<thing>{_THING}) (?:to )?be (?P<verb>{_DONE})\b(?P<rest>.*)"
 )
 _EMPHATIC = re.compile(
-    rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)"
+    rf"(?:^|(?<=[,:;] )|(?<=\band )|(?<=\bthen )|(?<=\bbut ))do (?={_choice({phrase[0] for phrase in PHRASES})}\b)"
 )
 _ALL_YOU_DO = re.compile(
     r"[^,:;]*\b(?:all(?: that)?|the only thing(?: that)?|what) (?:you (?:still |only |now )*(?:(?:have|need|got|"
@@ -127,7 +127,9 @@ _MIND = re.compile(r"[^,:;]*\byou (?:don't|do not|wouldn't|won't|would not) mind
 _GOOD_GERUND = re.compile(
     rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?)"
     rf" (?:be |like )?(?:an? |the |your |very |really |"
-    rf"most )*(?:\w+ )?(?:{_GOOD}|next|first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|"
+    rf"most )*(?:\w+ )?(?:{_GOOD}|all (?:that(?:'s| is) left|"
+    rf"that remains|that's missing|you|i need|i ask|i want)|next|"
+    rf"first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|"
     rf"your (?:job|task|part|turn))\b.*"
 )
 _RELATIVE = re.compile(
@@ -147,9 +149,11 @@ _GO_INTO = re.compile(
 
 _DO_SO = re.compile(
     r"\b(?:do (?:so|that|it|this|both)|take care of (?:that|it|this|them)|see to (?:that|it)|get (?:that|it|this) done|"
-    r"handle (?:that|it|this)|make (?:that|it) happen|please do|you should|you do|go ahead)(?P<when>(?: now|"
+    r"handle (?:that|it|this)|make (?:that|it) happen|please do|which you (?:should|can|could|may|must) do|"
+    r"you should|you do|go ahead)(?P<when>(?: now|"
     r" first| next| then| too| "
-    r"yourself| immediately| right away| for me| please)*)(?=$| and )"
+    r"yourself| immediately| right away| as soon as (?:possible|you can)| asap|"
+    r" quickly| for me| please)*)(?=$| and )"
 )
 _WOULD_YOU = re.compile(r"(?:would|could|can|will) you(?: please| do (?:that|it|so))*")
 _TOLD = (
@@ -174,7 +178,9 @@ _TOLD = (
     ),
     re.compile(rf"\b(?:thing|step|task|job)(?: to do)?(?: now| next)? is (?:to )?(?P<verb>{_VERB})\b(?P<rest>.*)"),
     re.compile(rf"\b(?:whether|if|either) i (?:should )?(?P<verb>{_VERB})\b(?P<rest>.*?) or you\b"),
-    re.compile(rf"\b(?:as soon as|once|when|after|until) you(?:'ve| have)? (?P<verb>{_DONE})\b(?P<rest>.*)"),
+    re.compile(
+        rf"\b(?:as soon as|once|when|after|until|till) you(?:'ve| have)? (?P<verb>{_DONE}|{_VERB})\b(?P<rest>.*)"
+    ),
     re.compile(
         rf"\bi(?:'d)? (?:need|want|like|wanted) (?:to have )?(?P<thing>{_THING}) (?P<verb>{_DONE})\b(?P<rest>.*)"
     ),

@@ -37,6 +37,7 @@ class HanabiSession:
             self._head += "\n\n" + CONVENTIONS
         self._heard: dict[int, str] = {}  # each other seat's last move, by seat
         self._over = False
+        self._longest = settings.max_tokens  # characters of each text: short answers leave room for the action
 
     def watch(self, view: View) -> None:
         """Record the last move, so that no turn of another seat is missed."""
@@ -47,18 +48,20 @@ class HanabiSession:
         seen = view.look("seen")
         self._remember(seen, view.seat)
         names = {move_name(self._rules, a): a for a in np.flatnonzero(view.legal).tolist()}
-        action = None if self._over else await self._choose(seen, names)
+        default = default_action(self._rules, seen, view)
+        action = None if self._over else await self._choose(seen, names, default)
         if action is None:
-            action = default_action(self._rules, seen, view)
+            action = default
             self._caller.note("fallback", action=view.game.action_names[action])
         return Move(action, self._caller.take_events())
 
-    async def _choose(self, seen: Any, names: dict[str, int]) -> int | None:
+    async def _choose(self, seen: Any, names: dict[str, int], default: int) -> int | None:
         fields = {"game_state": TEXT, "action_options": TEXT, "best_action": tuple(names), "rationale": TEXT}
-        shape = AnswerShape(fields, longest=1500)
+        shape = AnswerShape(fields, longest=min(1500, self._longest))
         prompt = state_text(self._rules, seen, self._heard, list(names))
         messages = (ChatMessage("system", self._head), ChatMessage("user", f"{prompt}\n\n{INSTRUCTION}"))
-        answer = await self._caller.ask_corrected(messages, shape, "act")
+        proposed = {"best_action": move_name(self._rules, default)}
+        answer = await self._caller.ask_corrected(messages, shape, "act", context=proposed)
         self._over = answer is None
         return names[answer.fields["best_action"]] if answer and answer.fields else None
 

@@ -1,4 +1,4 @@
-"""The base class of scripted models, and two for tests and solo play."""
+"""The base class of scripted models, and three for tests, forecasts and solo play."""
 
 from __future__ import annotations
 
@@ -74,6 +74,17 @@ class First(Scripted):
     """Takes the first of whatever it is offered."""
 
     name = "scripted/first"
+
+
+class Default(Scripted):
+    """Makes the moves that a session would make without a model, so that episodes last as long as they may."""
+
+    name = "scripted/default"
+
+    def fill(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the fields of the answer."""
+        proposed = request.context if isinstance(request.context, dict) else {}
+        return super().fill(request) | proposed
 
 
 class Idle(Scripted):
