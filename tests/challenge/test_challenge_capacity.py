@@ -12,8 +12,8 @@ from interplay.challenge import admin, client, repository
 from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.http_app import build
 from interplay.server.api_error import ApiError
+from interplay.server.api_keys import Key
 from interplay.server.app import Base
-from interplay.server.keys import Key
 from tests.challenge.conftest import challenge, serving
 from tests.challenge.talk import any_move, welcomed
 
@@ -135,7 +135,7 @@ def test_a_game_that_can_never_be_booked_is_put_back(small, monkeypatch):
             raise DatabaseUnavailable
         return real(tx, *args, **kwargs)
 
-    monkeypatch.setattr("interplay.challenge.app_state.RETRY_S", 0.05)
+    monkeypatch.setattr("interplay.server.database.RETRY_S", 0.05)
     monkeypatch.setattr(repository, "put_back", away)
     failing = [True]
     finish = repository.finish

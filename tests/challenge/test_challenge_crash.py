@@ -20,7 +20,7 @@ from interplay.challenge import admin, client, repository
 from interplay.challenge.schema import METADATA, games
 from interplay.challenge.spec import Challenge
 from interplay.errors import InterplayError
-from interplay.server import keys as server_keys
+from interplay.server import api_keys as server_keys
 from interplay.server.api_error import ApiError
 from interplay.server.clock import SystemClock
 from tests.server.conftest import fresh_address, postgres  # noqa: F401

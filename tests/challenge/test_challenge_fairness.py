@@ -13,7 +13,7 @@ from interplay.agents.api import Agent
 from interplay.agents.registry import agent
 from interplay.challenge import baselines, leaderboard, repository
 from interplay.challenge.client import Candidate
-from interplay.challenge.peeking import peeking, surplus_of
+from interplay.challenge.cross_seat_leakage import peeking, surplus_of
 from interplay.errors import InterplayError
 from interplay.games.registry import make
 from interplay.rollout.engine import run

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from interplay.challenge import admin, client, repository
-from interplay.challenge.check import check
 from interplay.challenge.results import digest
+from interplay.challenge.verify_result import check
 from interplay.errors import InterplayError
 from interplay.traces import TraceSet, read_jsonl, verify
 from tests.challenge import wire_client
@@ -134,7 +134,7 @@ def test_the_leaderboard_shows_it(served, whole):
 def test_prediction_is_scored_as_the_metric_scores_it(served, whole):
     """Teacher-forced cross-entropy of the same policy, computed from the library's games by our own metric."""
     from interplay.agents.registry import agent
-    from interplay.metrics.prediction import predict_actions
+    from interplay.metrics.action_prediction import predict_actions
     from interplay.traces import replay_batches
 
     done = client.predict(served.url, whole["evaluation_key"], {"": "hanabi/simple+0.3"}, at_once=2)

@@ -147,7 +147,7 @@ def test_registration_can_be_closed_and_is_limited(served, monkeypatch):
 
 def test_connections_of_a_key_are_limited():
     from interplay.challenge.play_socket import Connections
-    from interplay.server.keys import Key
+    from interplay.server.api_keys import Key
 
     held = Connections(2)
     key = Key(1, "a", "evaluation", "submission:1")

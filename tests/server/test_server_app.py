@@ -17,7 +17,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from interplay.errors import InterplayError
-from interplay.server import audit, keys
+from interplay.server import api_keys as keys
+from interplay.server import audit
 from interplay.server.api_error import ApiError
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
 from interplay.server.database import DatabaseUnavailable, open_database

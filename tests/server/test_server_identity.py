@@ -13,11 +13,12 @@ import sqlalchemy as sa
 from starlette.requests import HTTPConnection
 
 from interplay.errors import InterplayError
-from interplay.server import accounts, keys, sessions, signatures
+from interplay.server import accounts, sessions, signatures
+from interplay.server import api_keys as keys
 from interplay.server.api_error import ApiError
 from interplay.server.audit import Refusals, read
 from interplay.server.database import open_database
-from interplay.server.limits import Addresses, Buckets
+from interplay.server.rate_limits import Addresses, Buckets
 from interplay.server.schema import keys as key_table
 
 

@@ -7,7 +7,9 @@ from interplay.errors import InterplayError
 from interplay.study.pages.page_type import PageVisit, page_type
 from interplay.study.protocol.aliases import LOOKS, draw
 from interplay.study.protocol.flow import first_slots, pages
-from interplay.study.protocol.frame_words import (
+from interplay.study.protocol.reading import parse
+from interplay.study.protocol.texts import PHRASES, phrase
+from interplay.study.protocol.translations import (
     browser_overrides,
     browser_words,
     check_words,
@@ -15,8 +17,6 @@ from interplay.study.protocol.frame_words import (
     skeleton,
     untranslated,
 )
-from interplay.study.protocol.reading import parse
-from interplay.study.protocol.words import PHRASES, phrase
 
 BARE = """
 name: bare

@@ -15,7 +15,7 @@ from interplay.games.rescue.state import WALL
 from interplay.study.db import game_rows
 from interplay.study.db.schema import events, games
 from interplay.study.live.browser_views import RESCUE
-from interplay.study.live.staging import make_engine
+from interplay.study.live.partner_engines import make_engine
 from interplay.study.protocol.reading import parse
 from interplay.traces import TraceSet
 from interplay.traces.replay import game_of, replay
@@ -299,7 +299,7 @@ def test_a_partner_that_cannot_play_is_told_before_the_study_begins():
 def test_remarks_of_players_go_into_the_trace():
     """What a player says beside its move is kept, and a player that fails does not end a person's game."""
     from interplay.agents.api import Agent
-    from interplay.rollout.worker import PlayerWorker
+    from interplay.rollout.worker_threads import PlayerWorker
 
     class Talkative(Slow):
         async def act(self, view):

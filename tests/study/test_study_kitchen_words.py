@@ -21,8 +21,8 @@ from interplay.study.http.app import build
 from interplay.study.live.kitchen_phrases import PHRASES
 from interplay.study.live.kitchen_view import CookMemory, readable, view
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.protocol.frame_words import all_phrases, skeleton
 from interplay.study.protocol.reading import parse
+from interplay.study.protocol.translations import all_phrases, skeleton
 from tests.study.conftest import serving
 from tests.study.texts import game, line_of, study
 from tests.study.visitor import Visitor

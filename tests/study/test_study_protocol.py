@@ -17,7 +17,7 @@ from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.model import StudyDesign
 from interplay.study.protocol.payment import evaluate
 from interplay.study.protocol.reading import load, parse
-from interplay.study.protocol.words import html, say
+from interplay.study.protocol.texts import html, say
 
 STUDIES = Path(__file__).parents[2] / "studies"
 NAMES = ("overcooked_interdependence", "overcooked_ranking", "hanabi_preference")

@@ -15,7 +15,7 @@ from interplay.study.db import game_rows, groups, participants
 from interplay.study.db.groups import HERE_S
 from interplay.study.db.schema import HISTORY, events, games, members, people
 from interplay.study.http.app import build
-from interplay.study.live.staging import make_engine
+from interplay.study.live.partner_engines import make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.reading import load, parse

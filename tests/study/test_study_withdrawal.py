@@ -155,6 +155,27 @@ def test_a_partner_is_not_paid_less_because_someone_stopped(book):
         assert book.database.read(participants.payment, formula, one) == amount
 
 
+def test_who_asks_again_for_a_games_end_hears_of_another_who_stopped_and_of_nobody_else(book):
+    """The browser asks again where the message of the end was lost."""
+    stays, stopped = book.someone(), book.someone()
+    book.write(withdrawals.withdraw, stopped)
+
+    def played(tx):
+        row = {"setting": "soups", "partner": "lobby", "seat": 0, "practice": False, "chance": [1, 2]}
+        row |= {"started": book.clock.now(), "score": 20.0}
+        for person, page, status in (
+            (stays, "whole", "done"),
+            (stays, "broken", "abandoned"),
+            (stopped, "broken", "abandoned"),
+        ):
+            tx.execute(sa.insert(games).values(**row, person=person, page=page, status=status))
+
+    book.database.write(played)
+    ends = [(stays, "whole"), (stays, "broken"), (stopped, "broken")]
+    assert [book.database.read(game_rows.ended, *end) for end in ends] == [(20.0, False), (20.0, True), (20.0, False)]
+    assert book.database.read(game_rows.ended, stays, "another") is None
+
+
 def test_an_own_game_that_is_not_in_memory_is_abandoned(book):
     """As after a restart of the server; the partner, who comes back, is not left waiting."""
     one, two = book.someone(), book.someone()

@@ -31,7 +31,7 @@ export class HanabiBoard implements Board {
     const more = h("details", { class: "all-moves" }, h("summary", {}, say("all_moves")), this.all);
     this.element.append(
       h("section", { class: "play" }, this.turn, this.table, this.hands, this.moves, more),
-      h("section", { class: "past" }, h("h2", {}, say("history")), h("div", { role: "log" }, this.past)));
+      h("section", { class: "past" }, h("h2", {}, say("history")), h("div", { role: "log", "aria-label": say("history") }, this.past)));
     this.element.addEventListener("keydown", (event) => this.key(event));
   }
 

@@ -43,7 +43,7 @@ export class SceneBoard implements Board {
       this.controls.chat(text);
       this.input.value = "";
     });
-    return h("section", {}, h("h2", {}, say("messages")), h("div", { role: "log" }, this.talk), chat, this.asking);
+    return h("section", {}, h("h2", {}, say("messages")), h("div", { role: "log", "aria-label": say("messages") }, this.talk), chat, this.asking);
   }
 
   start(start: Start): void {

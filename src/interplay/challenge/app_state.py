@@ -33,9 +33,9 @@ from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, PartnerFault, live_engine
 from interplay.rollout.live_python import TEXT
 from interplay.server.api_error import ApiError
+from interplay.server.api_keys import Key
 from interplay.server.app import Base
-from interplay.server.database import DatabaseUnavailable
-from interplay.server.keys import Key
+from interplay.server.database import DatabaseUnavailable, repeat
 from interplay.traces.export import to_record
 
 T = TypeVar("T")
@@ -45,7 +45,6 @@ SIZES = (4, 64)  # of compiled batches
 KEPT = 1024  # games whose last answer can be given again
 TEST_SHARE = 0.5  # of all games in play, tests may be so many: evaluations always find room
 PATIENCE_S = 5.0  # how long a client waits for a result to be booked before it is told to ask again
-RETRY_S = 1.0  # between two tries to book while the database is away or full
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,8 @@ class ChallengeState:
         lost = await self.base.database.awrite(repository.restart, self.base.clock, self.challenge)
         if lost:
             LOG.warning("%d games were in play when the server stopped; they are dealt anew", lost)
-        self._watch = asyncio.create_task(self._watch_deadlines())
+        every_s = min(1.0, self.challenge.rules.move_deadline_s / 4)
+        self._watch = asyncio.create_task(repeat(every_s, self.end_late, "looking after deadlines", LOG))
 
     async def close(self) -> None:
         """Stop the deadline watch and bookings, and close all engines."""
@@ -329,9 +329,9 @@ class ChallengeState:
         score = self.challenge.rules.forfeit_score if forfeit else match.table.live.score
         try:
             packed = await asyncio.to_thread(pack_episode, match)
-            last = await self._patiently(
-                repository.finish, match.submission, claim, score=score, length=match.table.live.t, episode=packed,
-                forfeit=forfeit,
+            last = await self.base.database.awrite_patiently(
+                repository.finish, self.base.clock, match.submission, claim, score=score, length=match.table.live.t,
+                episode=packed, forfeit=forfeit,
             )  # fmt: skip
             self._remember(match)
             if last:
@@ -344,15 +344,6 @@ class ChallengeState:
             raise ApiError("gone", "the server could not keep this game; it will be dealt anew") from None
         finally:
             self._end(match)
-
-    async def _patiently(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Write, again and again while the database is away or its disk is full."""
-        while True:
-            try:
-                return await self.base.database.awrite(work, self.base.clock, *args, **kwargs)
-            except DatabaseUnavailable:
-                LOG.warning("the database is away: %s waits", work.__name__)
-                await asyncio.sleep(RETRY_S)
 
     def _remember(self, match: Match) -> None:
         """Keep the last answer of a booked game for a while."""
@@ -370,15 +361,8 @@ class ChallengeState:
         self._end(match)
         LOG.warning("game %s is dealt anew: %s", match.id, why)
         if match.claim is not None:
-            await self._patiently(repository.put_back, match.claim, why, abandoned=abandoned)
-
-    async def _watch_deadlines(self) -> None:
-        while True:
-            await asyncio.sleep(min(1.0, self.challenge.rules.move_deadline_s / 4))
-            try:
-                await self.end_late()
-            except Exception:
-                LOG.exception("looking after deadlines failed")
+            write = self.base.database.awrite_patiently
+            await write(repository.put_back, self.base.clock, match.claim, why, abandoned=abandoned)
 
     async def end_late(self) -> None:
         """End the games whose candidate did not move in time."""

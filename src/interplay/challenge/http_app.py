@@ -14,17 +14,17 @@ from fastapi.responses import PlainTextResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from interplay.challenge import leaderboard, repository, results
+from interplay.challenge.action_prediction import Forecasts, add_predict
 from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.pages import ChallengePages, add_forms, add_pages
 from interplay.challenge.play_socket import Connections, add_play
-from interplay.challenge.prediction import Forecasts, add_predict
-from interplay.challenge.published import add_published
+from interplay.challenge.published_protocol import add_published
 from interplay.challenge.schema import submissions
 from interplay.challenge.spec import Challenge
 from interplay.errors import InterplayError
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
-from interplay.server.limits import Buckets
+from interplay.server.rate_limits import Buckets
 from interplay.server.signatures import Signer, signer
 
 LOG = logging.getLogger("interplay.challenge")

@@ -28,7 +28,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import Tx
 from interplay.server.forms import form_value, read_form
-from interplay.server.limits import Buckets
+from interplay.server.rate_limits import Buckets
 from interplay.server.replay_worker import POLICY, ReplayWorker
 
 T = TypeVar("T", bound=BaseModel)
@@ -127,23 +127,23 @@ def add_pages(routes: APIRouter, pages: ChallengePages) -> None:
     @routes.get("/entries/{evaluation}", include_in_schema=False)
     @pages.guarded
     async def entry(evaluation: str, first: str = "0") -> Response:
-        found = _entry(await pages.entries(), evaluation)
+        entry = _entry(await pages.entries(), evaluation)
         plan = await base.database.aread(leaderboard.open_plan, challenge, evaluation, base.clock.now())
         start = min(int(first), 10**6) if first.isdecimal() else 0
-        why_not = unwatchable(challenge, found, base.clock.now())
+        why_not = unwatchable(challenge, entry, base.clock.now())
         rows = [] if why_not else await base.database.aread(_some_games, evaluation, start)
-        return await asyncio.to_thread(entry_view, pages, found, plan, rows, start, why_not)
+        return await asyncio.to_thread(entry_view, pages, entry, plan, rows, start, why_not)
 
     @routes.get("/entries/{evaluation}/games/{number}", include_in_schema=False)
     @pages.guarded
     async def watch(request: Request, evaluation: str, number: str) -> Response:
-        found = _entry(await pages.entries(), evaluation)
-        why_not = unwatchable(challenge, found, base.clock.now())
+        entry = _entry(await pages.entries(), evaluation)
+        why_not = unwatchable(challenge, entry, base.clock.now())
         if why_not:
             raise ApiError("not_allowed", why_not)
         if not number.isdecimal() or len(number) > 7:
             raise ApiError("not_found", "there is no such game")
-        html = await pages.replay(request, found, int(number))
+        html = await pages.replay(request, entry, int(number))
         return HTMLResponse(html, headers={"content-security-policy": POLICY})
 
 
@@ -167,12 +167,12 @@ def add_forms(
 
     def submit_page(code: int = 200, **values: Any) -> HTMLResponse:
         phase, total = challenge.open_phase(pages.base.clock.now()), sum(s.games for s in challenge.settings)
-        shown = {"made": None, "wrong": "", "sent": {"agent": "", "plan": ""}, "address": ""} | values
-        return pages.page("submit", "/submit", code, phase=phase, games=total, **shown)
+        filled = {"made": None, "wrong": "", "sent": {"agent": "", "plan": ""}, "address": ""} | values
+        return pages.page("submit", "/submit", code, phase=phase, games=total, **filled)
 
     def register_page(code: int = 200, **values: Any) -> HTMLResponse:
-        shown = {"made": None, "wrong": "", "sent": {"team": "", "contact": ""}} | values
-        return pages.page("register", "/register", code, **shown)
+        filled = {"made": None, "wrong": "", "sent": {"team": "", "contact": ""}} | values
+        return pages.page("register", "/register", code, **filled)
 
     async def posted(
         request: Request,
@@ -244,7 +244,7 @@ def entry_view(
     why_not: str,
 ) -> HTMLResponse:
     """Return the page of an entry: its result, all teamwork measures with their meaning, its games."""
-    shown = [
+    listed = [
         {**row._mapping, "seats": seat_names(row.seats)} for row in rows[:PAGE_SIZE]
     ]  # one more is read, to know whether there are more
     return pages.page(
@@ -253,7 +253,7 @@ def entry_view(
         plan=plan,
         teamwork={s["setting"]: _by_who(s["teamwork"]) for s in entry.get("settings", ())},
         meaning=meaning,
-        games=shown,
+        games=listed,
         first=first,
         more=len(rows) > PAGE_SIZE,
         page_size=PAGE_SIZE,

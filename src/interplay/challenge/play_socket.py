@@ -26,7 +26,7 @@ from interplay.challenge.array_encoding import Arrays, pack_view
 from interplay.challenge.candidate_table import CandidateView
 from interplay.challenge.repository import Submission
 from interplay.server.api_error import ApiError
-from interplay.server.keys import Key
+from interplay.server.api_keys import Key
 from interplay.server.sessions import check_origin
 from interplay.server.sockets import BAD_FRAME, REFUSED, TOO_LARGE, TRY_LATER, ClientDisconnected, Frames
 

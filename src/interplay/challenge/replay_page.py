@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.challenge.results import CANDIDATE, aliased, unpack
-from interplay.metrics.measured import MeasuredTraces
-from interplay.reports.assemble import show_episode
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.document import Report, ReportReplay
+from interplay.reports.trace_report import show_episode
 from interplay.traces import TraceSet
 from interplay.traces.export import from_record
 

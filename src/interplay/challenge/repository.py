@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from interplay.challenge.schedule import Seats, chance, schedule
 from interplay.challenge.schema import games, submissions, teams
 from interplay.challenge.spec import Challenge
-from interplay.server import keys
+from interplay.server import api_keys as keys
 from interplay.server.api_error import ApiError
 from interplay.server.audit import note
 from interplay.server.clock import Clock

@@ -17,7 +17,7 @@ import orjson
 import sqlalchemy as sa
 
 import interplay
-from interplay.challenge.peeking import peeking
+from interplay.challenge.cross_seat_leakage import peeking
 from interplay.challenge.schema import games, predictions, submissions, teams
 from interplay.challenge.spec import Challenge
 from interplay.games.api import Game

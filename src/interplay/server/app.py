@@ -18,12 +18,12 @@ from starlette.exceptions import HTTPException
 
 import interplay
 from interplay.server.api_error import ApiError
+from interplay.server.api_keys import Key, check
 from interplay.server.audit import Refusals
 from interplay.server.clock import Clock, SystemClock
 from interplay.server.database import Database
-from interplay.server.keys import Key, check
 from interplay.server.lease import Lease, acquire
-from interplay.server.limits import Addresses, Buckets
+from interplay.server.rate_limits import Addresses, Buckets
 
 LARGEST_BODY = 256 * 1024
 HEADERS = {

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
-from interplay.server.limits import Buckets
+from interplay.server.rate_limits import Buckets
 from interplay.server.schema import audit
 from interplay.table import Table, plain
 

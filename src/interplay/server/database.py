@@ -7,11 +7,12 @@ again after a deadlock, and the writer joins those that wait into one commit.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ Tx = sa.Connection
 P = ParamSpec("P")
 T = TypeVar("T")
 
+LOG = logging.getLogger("interplay.server")
 HERE = Path(__file__).parent
 MOST_JOINED = 64  # pieces of work in one commit
 TRIES = 5  # of work that met a lock
+RETRY_S = 0.5  # between two tries to write while the database is away or full
 
 
 class DatabaseUnavailable(ApiError):
@@ -118,6 +121,15 @@ class Database:
         """As `read`, off the event loop; `DatabaseUnavailable` if the database is."""
         loop = asyncio.get_running_loop()
         return await self._in_time(loop.run_in_executor(self._readers, lambda: self.read(work, *args, **kwargs)))
+
+    async def awrite_patiently(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `awrite`, again and again while the database is away or its disk is full."""
+        while True:
+            try:
+                return await self.awrite(work, *args, **kwargs)
+            except DatabaseUnavailable:
+                LOG.warning("the database is away: %s waits", work.__name__)
+                await asyncio.sleep(RETRY_S)
 
     async def _in_time(self, answer: asyncio.Future[T]) -> T:
         try:
@@ -207,6 +219,18 @@ def _settle(result: Future, value: Any, error: Exception | None) -> None:
         result.set_result(value)
     else:
         result.set_exception(error)
+
+
+async def repeat(every_s: float, look: Callable[[], Awaitable[None]], what: str, log: logging.Logger) -> None:
+    """Do `look` every so many seconds until this is cancelled; `what` it does stands in the log if it fails."""
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            await look()
+        except DatabaseUnavailable:
+            log.warning("the database is away")
+        except Exception:
+            log.exception("%s failed", what)
 
 
 def normal_address(address: str) -> str:

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
-from interplay.server.limits import Buckets
+from interplay.server.rate_limits import Buckets
 
 BAD_FRAME, TOO_LARGE, REFUSED, TRY_LATER = 1003, 1009, 1008, 1013  # codes with which sockets are closed
 

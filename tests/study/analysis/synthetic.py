@@ -10,7 +10,7 @@ import numpy as np
 from interplay.rollout.episode import Episode
 from interplay.study.db.records import Records
 from interplay.study.export.columns import COLUMNS
-from interplay.study.protocol.about import PlayedGame, about
+from interplay.study.protocol.answer_subjects import PlayedGame, about
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import pages
 from interplay.study.protocol.model import Protocol

@@ -8,10 +8,10 @@ import pytest
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
+from interplay.study.analysis.analysis_list import Exclude, default_plan
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people
-from interplay.study.analysis.page import on_screen, report, screen_tables
-from interplay.study.analysis.plan import Exclude, default_plan
+from interplay.study.analysis.report import on_screen, report, screen_tables
 from interplay.study.analysis.result import with_holm
 from interplay.study.analysis.run import analyse
 from interplay.study.analysis.sources import read_measures

@@ -2,10 +2,10 @@
 
 import pytest
 
+from interplay.study.analysis.analysis_list import Clicks
 from interplay.study.analysis.button_presses import click, partner_moves
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.plan import Clicks
 from interplay.study.protocol.reading import parse
 from tests.metrics.hanabi.scripted import episode
 from tests.study.analysis.synthetic import Truth, synthetic

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes, diverging, lines, preference_map
+from interplay.study.analysis.charts import Box, DrawnLine, answer_bars, boxes, diverging, lines, preference_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,12 +7,12 @@ import pytest
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
+from interplay.study.analysis.analysis_list import Ranks, Ratings, Regression
 from interplay.study.analysis.mixed import groupings, partner_fit, slope_fit
-from interplay.study.analysis.model_power import ModelAim, default_analysis, model_needed, model_power
-from interplay.study.analysis.plan import Ranks, Ratings, Regression
 from interplay.study.analysis.ranks import compare_ranks
 from interplay.study.analysis.ratings import compare_partners
 from interplay.study.analysis.regress import fit_measure
+from interplay.study.analysis.simulated_power import ModelAim, default_analysis, model_needed, model_power
 from interplay.study.protocol.reading import parse
 from tests.study.analysis.conftest import SMALL
 from tests.study.analysis.synthetic import Truth

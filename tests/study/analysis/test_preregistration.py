@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.stats.multiplicity import holm, over_everything
+from interplay.stats.multiple_testing import holm, over_everything
 from interplay.study.analysis import preregistration
-from interplay.study.analysis.plan import Exclude, Ratings, Regression
+from interplay.study.analysis.analysis_list import Exclude, Ratings, Regression
 from interplay.study.analysis.r_script import write_r_script
 from interplay.study.analysis.run import analyse
 from interplay.study.export.codebook import codebook

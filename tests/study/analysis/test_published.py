@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from interplay.study.analysis.analysis_list import Familiarity, Ranks, Ratings, Regression
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.familiarity import familiar
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.plan import Familiarity, Ranks, Ratings, Regression
 from interplay.study.analysis.ranks import HUMAN, rank
 from interplay.study.analysis.ratings import _against, _difference, rate
 from interplay.study.analysis.regress import regress

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from interplay.study.analysis.analysis_list import InterdependenceAnalysis
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import _team_row
-from interplay.study.analysis.plan import InterdependenceAnalysis
 from interplay.traces import TraceSet
 from tests.study.analysis.synthetic import Truth, synthetic
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from interplay.study.analysis.analysis_list import Familiarity, OneSample, Paired, Preferences, Ranks, Regression
 from interplay.study.analysis.data import gather
 from interplay.study.analysis.exclusion import sort_people
 from interplay.study.analysis.familiarity import familiar
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.plan import Familiarity, OneSample, Paired, Preferences, Ranks, Regression
 from interplay.study.analysis.preferences import prefer
 from interplay.study.analysis.ranks import rank
 from interplay.study.analysis.ratings import one_sample, paired

@@ -118,14 +118,22 @@ class Person:
     # Games.
 
     def playing(self) -> None:
-        """Wait until the game runs."""
+        """Wait until the game runs: the line is open and the countdown, during which keys do nothing, is over."""
         self.page.wait_for_selector(".line-state", state="hidden")
+        self.page.wait_for_function("() => document.querySelector('[class$=-board]:not(.held)') !== null")
         self.page.wait_for_selector("main.is-game .value")
 
     def over(self) -> float:
         """Wait for the end; the score that is shown."""
         self.page.wait_for_selector(".game-end:visible .primary")
         return float(self.page.inner_text(".game-info output"))
+
+    def leave_by_key(self) -> None:
+        """Leave the result by the key of its button, which takes the focus after a while."""
+        before = self.at
+        self.page.wait_for_selector(".game-end .primary:focus")
+        self.press("Enter")
+        self.left(before)
 
     def stored(self, page: str) -> float:
         """The score in the books, of this person's game on a page."""

@@ -47,8 +47,7 @@ def test_the_whole_study_by_keyboard_alone(arrive, served):
     me.picture("interdependence-4-trial")
     shown = {"trial": me.over()}
     me.picture("interdependence-5-trial-over")
-    me.press("Enter")  # the button to go on has the focus
-    me.left("trial")
+    me.leave_by_key()
     for turn in range(1, 17):
         page = f"rounds.{turn}.round"
         assert me.at == page
@@ -58,8 +57,7 @@ def test_the_whole_study_by_keyboard_alone(arrive, served):
             me.playing()
             me.picture("interdependence-6-round")
         shown[page] = cook(me)
-        me.press("Enter")
-        me.left(page)
+        me.leave_by_key()
         if turn == 1:
             me.picture("interdependence-7-questions")
         me.fill_by_keys(turn % 5)

@@ -7,7 +7,7 @@ import pytest
 
 from interplay.server import lease
 from interplay.server.app import Base
-from interplay.server.limits import SharedBuckets
+from interplay.server.rate_limits import SharedBuckets
 from interplay.study.db.connect import open_study_database
 from interplay.study.http.app import build
 from interplay.study.protocol.reading import parse

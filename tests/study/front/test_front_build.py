@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import interplay.study
-from interplay.study.protocol.frame_words import browser_words
+from interplay.study.protocol.translations import browser_words
 
 WEB = Path(__file__).parents[3] / "frontend"
 STATIC = Path(interplay.study.__file__).parent / "static"

@@ -71,9 +71,3 @@ def upgrade() -> None:
         sa.Column("hit", sa.Float, nullable=False),
         sa.UniqueConstraint("submission", "setting", "game", "position", name="predictions_once"),
     )
-
-
-def downgrade() -> None:
-    """Drop the tables of a challenge."""
-    for table in ("predictions", "games", "submissions", "teams"):
-        op.drop_table(table)

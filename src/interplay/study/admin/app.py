@@ -9,7 +9,8 @@ from interplay.errors import InterplayError
 from interplay.server.accounts import SHORTEST
 from interplay.server.api_error import ApiError
 from interplay.server.forms import form_value
-from interplay.study.admin import actions, pages, views
+from interplay.study.admin import actions, views
+from interplay.study.admin import page_rendering as pages
 from interplay.study.admin.context import AdminContext
 
 

@@ -16,7 +16,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.database import Tx
 from interplay.server.forms import Form, form_value, read_form
-from interplay.server.limits import Buckets, SharedBuckets
+from interplay.server.rate_limits import Buckets, SharedBuckets
 from interplay.study.admin import researchers
 
 COOKIE = "interplay_researcher"

@@ -17,9 +17,9 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.database import DatabaseUnavailable, is_away
 from interplay.server.replay_worker import ReplayWorker
-from interplay.study.admin import pages
+from interplay.study.admin import page_rendering as pages
 from interplay.study.admin.auth import AdminAuth, Visit
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 
 T = TypeVar("T")
 NOTICES = {  # what a page says after an action, by the value of `done` in its address

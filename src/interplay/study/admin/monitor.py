@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from interplay.server.database import Tx
 from interplay.study.admin.erase import ERASED
-from interplay.study.db.participant_views import participant_view
+from interplay.study.db.participant_pages import participant_view
 from interplay.study.db.participants import ACTIVE, DONE, DROPPED, NEW, SCREENED, WITHDRAWN
 from interplay.study.db.schema import events, games, people, slots
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import assign, first_slots
 from interplay.study.protocol.model import Protocol
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 
 STATUSES = (NEW, ACTIVE, DONE, SCREENED, DROPPED, WITHDRAWN, ERASED)
 RECENT = 60  # participants that are listed with their page

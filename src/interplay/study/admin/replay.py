@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.metrics.measured import MeasuredTraces
-from interplay.reports.assemble import show_episode
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.document import Report, ReportReplay
-from interplay.study.admin.unfinished import rebuilt
+from interplay.reports.trace_report import show_episode
+from interplay.study.admin.unfinished_games import rebuilt
 from interplay.study.db.game_rows import unpack
 from interplay.traces import TraceSet
 

@@ -11,7 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.server import accounts, audit, keys
+from interplay.server import accounts, audit
+from interplay.server import api_keys as keys
 from interplay.server.accounts import Account
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock

@@ -15,17 +15,19 @@ from interplay.server.api_error import ApiError
 from interplay.server.database import Tx
 from interplay.server.replay_worker import POLICY
 from interplay.server.schema import audit as audit_rows
-from interplay.study.admin import monitor, pages, payments
+from interplay.study.admin import monitor, payments
+from interplay.study.admin import page_rendering as pages
 from interplay.study.admin.auth import Visit
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.monitor import title
-from interplay.study.admin.unfinished import so_far
-from interplay.study.analysis.plan import pages as all_pages
-from interplay.study.db import participant_views, records, schema
+from interplay.study.admin.unfinished_games import so_far
+from interplay.study.analysis.analysis_list import pages as all_pages
+from interplay.study.db import participant_pages as participant_views
+from interplay.study.db import records, schema
 from interplay.study.db.game_rows import ABANDONED
 from interplay.study.export.columns import COLUMNS
 from interplay.study.protocol.model import Protocol
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 
 AT_ONCE = 100  # rows of a page
 MOST_EVENTS = 200

@@ -14,10 +14,10 @@ from interplay.metrics.api import samples
 from interplay.metrics.hanabi.dominance import flags as dominated
 from interplay.metrics.hanabi.moves import KNOWN, is_discard, is_play, moves
 from interplay.stats import bootstrap, proportion_interval
+from interplay.study.analysis.analysis_list import Clicks
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import click_figures
 from interplay.study.analysis.measures import traces_of
-from interplay.study.analysis.plan import Clicks
 from interplay.study.analysis.result import AnalysisResult
 from interplay.table import Row, Table
 

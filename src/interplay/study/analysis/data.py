@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from interplay.errors import InterplayError
-from interplay.study.analysis.plan import Sum, pages
-from interplay.study.protocol.about import is_near
+from interplay.study.analysis.analysis_list import Sum, pages
+from interplay.study.protocol.answer_subjects import is_near
 from interplay.study.protocol.model import Protocol, Question
 from interplay.table import Row, Table
 from interplay.traces import TraceSet

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from interplay.study.analysis.analysis_list import Exclude
 from interplay.study.analysis.data import PEOPLE, Data, near_games
-from interplay.study.analysis.plan import Exclude
 from interplay.table import Row, Table
 
 UNFINISHED = {

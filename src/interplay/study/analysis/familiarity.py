@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from interplay.stats import spearman, t_test_welch
+from interplay.study.analysis.analysis_list import Familiarity
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import group_figures
-from interplay.study.analysis.plan import Familiarity
 from interplay.study.analysis.result import (
     EVERYWHERE,
     AnalysisResult,

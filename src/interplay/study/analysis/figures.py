@@ -9,8 +9,8 @@ import numpy as np
 from interplay.reports.document import Columns, Figure, Section
 from interplay.reports.figures import FigureEstimate, Point, interval_plot, scatter
 from interplay.stats import linear_fit
+from interplay.study.analysis.charts import Box, DrawnLine, answer_bars, boxes, lines, preference_map
 from interplay.study.analysis.data import Data
-from interplay.study.analysis.drawings import Box, DrawnLine, answer_bars, boxes, lines, preference_map
 from interplay.table import Row, Table
 
 MOST_SCATTERS = 8

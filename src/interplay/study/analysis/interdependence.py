@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from interplay.stats import correlation_interval, within_fit
+from interplay.study.analysis.analysis_list import InterdependenceAnalysis
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import session_figures, team_figures
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.mixed import estimate_row, slope_fit
-from interplay.study.analysis.plan import InterdependenceAnalysis
 from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, person_means
 from interplay.table import Row, Table
 
@@ -91,8 +91,8 @@ def _correlated(rows: Sequence[Row], seed: int) -> Row:
 
     fits = [attempt(lambda: slope(False)), attempt(lambda: slope(True))]
     notes = dict.fromkeys(fit.pop("note") for fit in fits if "note" in fit)
-    told = {"note": "; ".join(notes)} if notes else {}
-    return {"r": made.estimate, "r_low": made.low, "r_high": made.high, **fits[0], **fits[1], **told}
+    remarks = {"note": "; ".join(notes)} if notes else {}
+    return {"r": made.estimate, "r_low": made.low, "r_high": made.high, **fits[0], **fits[1], **remarks}
 
 
 def _session(table: Table) -> list[Row]:

@@ -9,8 +9,8 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
 from interplay.metrics.api import measure
 from interplay.metrics.interdependence.metric import readable
+from interplay.study.analysis.analysis_list import CARD_MEASURES, TEAM_MEASURES
 from interplay.study.analysis.data import Data
-from interplay.study.analysis.plan import CARD_MEASURES, TEAM_MEASURES
 from interplay.table import Row
 from interplay.traces import TraceSet
 

@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 
 from interplay.stats import cronbach_alpha, design_fit, effect_interval, t_test_one_sample
+from interplay.study.analysis.analysis_list import Preferences
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import preference_figures
-from interplay.study.analysis.plan import Preferences
 from interplay.study.analysis.result import AnalysisResult, attempt, enough, mean_row, with_holm
 from interplay.table import Row, Table
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.safe_files import read_json
-from interplay.study.analysis.plan import default_plan
+from interplay.study.analysis.analysis_list import default_plan
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table
 

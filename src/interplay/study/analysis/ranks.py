@@ -11,12 +11,12 @@ from scipy.stats import rankdata
 
 from interplay.errors import InterplayError
 from interplay.stats import friedman, mean_interval, proportion_interval, rank_shares
+from interplay.stats.measure_agreement import rank_agreement
 from interplay.stats.models import rank_fit
-from interplay.stats.rankings import rank_agreement
+from interplay.study.analysis.analysis_list import Ranks
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rank_figures
 from interplay.study.analysis.mixed import estimate_row
-from interplay.study.analysis.plan import Ranks
 from interplay.study.analysis.result import AnalysisResult, attempt, mean_row, with_holm
 from interplay.table import Row, Table
 

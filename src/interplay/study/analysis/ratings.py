@@ -11,10 +11,10 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats import TestResult, cronbach_alpha, effect_interval, t_test_one_sample, t_test_paired, wilcoxon
+from interplay.study.analysis.analysis_list import OneSample, Paired, Ratings, Sum
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.figures import rating_figures
 from interplay.study.analysis.mixed import estimate_row, margin_row, partner_fit, variances_row
-from interplay.study.analysis.plan import OneSample, Paired, Ratings, Sum
 from interplay.study.analysis.result import (
     EVERYWHERE,
     AnalysisResult,

@@ -8,11 +8,11 @@ import numpy as np
 
 from interplay.stats import Coefficient, clustered_fit, relations, within_fit
 from interplay.stats.correlation import correlation_or_nan
+from interplay.study.analysis.analysis_list import Regression
 from interplay.study.analysis.data import Data, near_games
 from interplay.study.analysis.figures import rating_scatter
 from interplay.study.analysis.measures import Measured
 from interplay.study.analysis.mixed import estimate_row, margin_row, slope_fit
-from interplay.study.analysis.plan import Regression
 from interplay.study.analysis.ranks import objective_rows
 from interplay.study.analysis.result import AnalysisResult, attempt, with_holm
 from interplay.table import Row, Table

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.games.registry import scoring
-from interplay.stats.multiplicity import over_everything
+from interplay.stats.multiple_testing import over_everything
+from interplay.study.analysis.analysis_list import MEASURES, default_plan
 from interplay.study.analysis.button_presses import click
 from interplay.study.analysis.data import Data, gather
 from interplay.study.analysis.exclusion import gaps, people_tables, sort_people, stopped
 from interplay.study.analysis.familiarity import familiar
 from interplay.study.analysis.interdependence import help_in_teams
 from interplay.study.analysis.measures import Measured
-from interplay.study.analysis.plan import MEASURES, default_plan
 from interplay.study.analysis.preferences import prefer
 from interplay.study.analysis.preregistration import departures
 from interplay.study.analysis.ranks import rank

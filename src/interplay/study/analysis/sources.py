@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
-from interplay.metrics.hanabi.pool import measures as pool_measures
+from interplay.metrics.hanabi.agent_pool import measures as pool_measures
 from interplay.safe_files import parse_json, read_text
 from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table

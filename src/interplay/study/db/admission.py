@@ -8,7 +8,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from interplay.errors import InterplayError
-from interplay.server import audit, keys, sessions
+from interplay.server import api_keys as keys
+from interplay.server import audit, sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx

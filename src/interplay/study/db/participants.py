@@ -19,12 +19,12 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock, seconds_since, stamp
 from interplay.server.database import Tx, insert
-from interplay.study.db.answer_facts import facts, inattentive, item_details
+from interplay.study.db.earlier_answers import facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
 from interplay.study.pages.page_type import Checked, PageVisit, page_type
 from interplay.study.protocol import aliases
-from interplay.study.protocol.about import PlayedGame, about, played
+from interplay.study.protocol.answer_subjects import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of, with_partners_met
 from interplay.study.protocol.model import Protocol
@@ -208,10 +208,10 @@ def submit(
     passed = kind.passed(page.item, clean)
     tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
-    told = about(page_id, begun, page.values.get("partner"))
+    subject = about(page_id, begun, page.values.get("partner"))
     tx.execute(
         sa.insert(answer_rows).values(
-            **row, seconds=seconds, about=told._asdict(), items=item_details(page, who.seed, clean, items or {})
+            **row, seconds=seconds, about=subject._asdict(), items=item_details(page, who.seed, clean, items or {})
         )
     )
     tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))

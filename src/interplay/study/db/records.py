@@ -24,10 +24,10 @@ from interplay.server.database import Database, Tx
 from interplay.study.db import schema
 from interplay.study.db.game_events import STEP, GameEvents
 from interplay.study.db.game_rows import DONE, unpack
-from interplay.study.db.participant_views import ParticipantView, people, people_query, with_slots
+from interplay.study.db.participant_pages import ParticipantView, people, people_query, with_slots
 from interplay.study.db.participants import OVER, WITHDRAWN
 from interplay.study.export.columns import COLUMNS
-from interplay.study.protocol.about import PlayedGame, about
+from interplay.study.protocol.answer_subjects import PlayedGame, about
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import GameSetting, Protocol
 from interplay.table import Row, Table
@@ -178,10 +178,10 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
         view = known[row.person]
         tries[row.person, row.page] = attempt = tries.get((row.person, row.page), 0) + 1
         page = view.page(row.page)
-        told = row.about
-        if told is None:  # stored by an older version
+        subject = row.about
+        if subject is None:  # stored by an older version
             before = [game for started, game in begun.get(row.person, []) if started <= row.at]
-            told = about(row.page, before, page.values.get("partner") if page else None)._asdict()
+            subject = about(row.page, before, page.values.get("partner") if page else None)._asdict()
         for question, value in row.answers.items():
             seen = (row._mapping["items"] or {}).get(question, {})
             yield {
@@ -190,7 +190,7 @@ def answers(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView]) ->
                 "page": row.page,
                 "item": row.page.rpartition(".")[2],
                 "turn": page.turn if page else None,
-                **told,
+                **subject,
                 "question": question,
                 "type": _type(page, question),
                 "value": value,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from typing import Any
 
-from interplay.study.analysis.plan import pages
+from interplay.study.analysis.analysis_list import pages
 from interplay.study.export import columns
 from interplay.study.protocol.model import Protocol, Question
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 from interplay.table import Row, Table
 
 COLUMNS = ("table", "column", "page", "type", "text", "values", "meaning")
@@ -18,26 +16,14 @@ COLUMNS = ("table", "column", "page", "type", "text", "values", "meaning")
 def codebook(protocol: Protocol) -> Table:
     """Return a row for every column of every table, and one for every question in every language of the study."""
     rows: list[Row] = []
-    meanings = _meanings()
     for table, kinds in columns.COLUMNS.items():
         for column, kind in kinds.items():
-            rows.append({"table": table, "column": column, "type": kind, "meaning": meanings.get((table, column), "")})
+            rows.append({"table": table, "column": column, "type": kind, "meaning": columns.MEANINGS[table][column]})
     for page in pages(protocol):
         for question in getattr(page, "questions", ()):
             for language in protocol.languages:
                 rows.append(_question(protocol, page, question, language))
     return Table.of(rows, f"Codebook of {protocol.name}", columns=list(COLUMNS))
-
-
-def _meanings() -> dict[tuple[str, str], str]:
-    """Return the comments beside the columns in the source, which are what the columns mean."""
-    table, meanings = "", {}
-    for line in inspect.getsource(columns).splitlines():
-        if begun := re.match(r'    "(\w+)": \{$', line):
-            table = begun[1]
-        elif entry := re.match(r'        "(\w+)": "\w+",(?:  # (.*))?$', line):
-            meanings[table, entry[1]] = entry[2] or ""
-    return meanings
 
 
 def _question(protocol: Protocol, page: Any, question: Question, language: str) -> Row:

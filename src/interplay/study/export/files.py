@@ -22,7 +22,7 @@ from interplay.study.db.records import Records
 from interplay.study.export.codebook import codebook
 from interplay.study.export.columns import COLUMNS, LATER, Format
 from interplay.study.export.wide import wide_table
-from interplay.study.protocol.about import about, played
+from interplay.study.protocol.answer_subjects import about, played
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet

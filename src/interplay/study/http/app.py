@@ -18,7 +18,7 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base, make_app
 from interplay.server.database import DatabaseUnavailable, Tx
-from interplay.server.limits import Buckets, SharedBuckets
+from interplay.server.rate_limits import Buckets, SharedBuckets
 from interplay.server.signatures import secret
 from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.server.storable_text import PlainObject, PlainText
@@ -29,9 +29,9 @@ from interplay.study.admin.payments import hashed
 from interplay.study.db import admission, groups, participants
 from interplay.study.db.participants import Person
 from interplay.study.http import page_views
+from interplay.study.http.browser_modules import study_scripts
 from interplay.study.http.metrics import add_metrics
 from interplay.study.http.recruiter_ids import RecruiterIds
-from interplay.study.http.scripts import study_scripts
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.pages import media
 from interplay.study.protocol.model import Device, Protocol

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from interplay.study.analysis.plan import pages as file_pages
+from interplay.study.analysis.analysis_list import pages as file_pages
 from interplay.study.db.participants import DONE, DROPPED, NEW, OVER, WITHDRAWN, ParticipantContext, Person
-from interplay.study.http.scripts import page_scripts
+from interplay.study.http.browser_modules import page_scripts
 from interplay.study.pages import media
 from interplay.study.pages.page_type import PageVisit, page_type
 from interplay.study.protocol.flow import Page, with_partners_met
-from interplay.study.protocol.frame_words import browser_overrides
 from interplay.study.protocol.model import Device, Protocol
-from interplay.study.protocol.words import html, phrase, say
+from interplay.study.protocol.texts import html, phrase, say
+from interplay.study.protocol.translations import browser_overrides
 
 
 def state(

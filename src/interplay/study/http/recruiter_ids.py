@@ -100,8 +100,8 @@ class RecruiterIds:
         meant = [audience] if isinstance(audience, str) else audience if isinstance(audience, list) else []
         if not any(str(place).removeprefix("https://").rstrip("/") == host for place in meant):
             return False
-        told = {str(key).lower(): value for key, value in payload.items()} if isinstance(payload, dict) else {}
-        return recruiter_id in (told.get(name.lower()), told.get("participant_id"))
+        claims = {str(key).lower(): value for key, value in payload.items()} if isinstance(payload, dict) else {}
+        return recruiter_id in (claims.get(name.lower()), claims.get("participant_id"))
 
     def _claims(self, token: str) -> dict[str, Any]:
         """Return the claims of a token that was signed with one of the keys (RS256); nothing of any other."""

@@ -13,20 +13,20 @@ from interplay.rollout.live_compiled import SIZES
 from interplay.server.api_error import ApiError
 from interplay.server.app import Base
 from interplay.server.clock import GAP_S, SteadyTime
-from interplay.server.database import DatabaseUnavailable
+from interplay.server.database import DatabaseUnavailable, repeat
 from interplay.server.lease import LeaseLost, LeaseWatch
 from interplay.server.sockets import REFUSED, TRY_LATER, ClientDisconnected, Frames
 from interplay.study.db import game_rows, participants, withdrawals
 from interplay.study.db.game_rows import GameElsewhere, GameRecord
 from interplay.study.db.participants import Person
+from interplay.study.live.browser_messages import LiveGame
 from interplay.study.live.browser_views import browser_view
 from interplay.study.live.event_log import GameEventLog
 from interplay.study.live.game_session import SharedTicks
 from interplay.study.live.kitchen_view import ENGLISH
 from interplay.study.live.kitchen_words import Speech
-from interplay.study.live.live_game import LiveGame
 from interplay.study.live.monitor import elsewhere, publish, running
-from interplay.study.live.staging import faster, figure, make_engine
+from interplay.study.live.partner_engines import faster, figure, make_engine
 from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.model import Protocol
 
@@ -94,9 +94,14 @@ class StudyState:
         await self.base.database.awrite(participants.open_study, self.base.clock, self.protocol)
         self._event_log = GameEventLog(self.base.database, self.base.clock, self._owner)
         self._event_log.open()
-        self._tasks_beside.append(asyncio.create_task(self._sweep()))
+        self._steady = SteadyTime(self.base.clock, SWEEP_S + GAP_S)
+        self._repeat(SWEEP_S, self._sweep, "looking after those who are away")
         if self.slot is not None:
-            self._tasks_beside.append(asyncio.create_task(self._watch_others()))
+            self._leases = LeaseWatch(self.base.database, worker_leases(self.protocol))
+            self._repeat(WATCH_S, self._watch_others, "looking after the other processes")
+
+    def _repeat(self, every_s: float, look: Callable[[], Awaitable[None]], what: str) -> None:
+        self._tasks_beside.append(asyncio.create_task(repeat(every_s, look, what, LOG)))
 
     async def close(self) -> None:
         """Stop all games, write the pending events, and close the engines."""
@@ -109,43 +114,28 @@ class StudyState:
 
     async def _sweep(self) -> None:
         """Release the sequences of participants who stay away."""
-        steady = SteadyTime(self.base.clock, SWEEP_S + GAP_S)
-        while True:
-            await asyncio.sleep(SWEEP_S)
-            try:
-                for number, live in list(self.games_by_person.items()):
-                    if live.slots[number].here:
-                        await self.base.database.awrite(game_rows.touch, self.base.clock, number)
-                # After a restart everyone has the full time to return, however long the server was down; likewise when
-                # the clock was set, which makes everyone look as if they had been away.
-                if steady.seconds() > 60 * self.protocol.away_min:
-                    await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
-            except DatabaseUnavailable:
-                LOG.warning("the database is away")
-            except Exception:
-                LOG.exception("looking after those who are away failed")
+        for number, live in list(self.games_by_person.items()):
+            if live.slots[number].here:
+                await self.base.database.awrite(game_rows.touch, self.base.clock, number)
+        # After a restart everyone has the full time to return, however long the server was down; likewise when
+        # the clock was set, which makes everyone look as if they had been away.
+        if self._steady.seconds() > 60 * self.protocol.away_min:
+            await self.base.database.awrite(participants.drop_away, self.base.clock, self.protocol)
 
     # Other processes that serve the same study.
 
     async def _watch_others(self) -> None:
         """Free the games of processes that are gone, end those of people who withdrew elsewhere, publish our own."""
-        watch, database = LeaseWatch(self.base.database, worker_leases(self.protocol)), self.base.database
-        while True:
-            await asyncio.sleep(WATCH_S)
-            try:
-                await watch.look(self._owner)
-                here = {number for live in self._games_by_id.values() for number in live.slots}
-                for number in await database.aread(withdrawals.withdrawn, sorted(here)) if here else ():
-                    live = self._game_of(number)
-                    if live is not None and not live.slots[number].stopped:
-                        self._stopped.add(number)
-                        live.stop(number)
-                rows = running(self.games_by_person)
-                await database.awrite(publish, self.base.clock, self.protocol, self._owner, rows)
-            except DatabaseUnavailable:
-                LOG.warning("the database is away")
-            except Exception:
-                LOG.exception("looking after the other processes failed")
+        database = self.base.database
+        await self._leases.look(self._owner)
+        here = {number for live in self._games_by_id.values() for number in live.slots}
+        for number in await database.aread(withdrawals.withdrawn, sorted(here)) if here else ():
+            live = self._game_of(number)
+            if live is not None and not live.slots[number].stopped:
+                self._stopped.add(number)
+                live.stop(number)
+        rows = running(self.games_by_person)
+        await database.awrite(publish, self.base.clock, self.protocol, self._owner, rows)
 
     async def running(self) -> list[dict[str, Any]]:
         """List the games in play, of this process and of those that serve with it."""
@@ -278,25 +268,17 @@ class StudyState:
             await live.run()
             episode, record, gone = live.episode(), live.record, live.gone()
             status = game_rows.ABANDONED if live.abandoned else game_rows.DONE
-            while True:
-                try:
-                    live.stored_score = await self.base.database.awrite(
-                        game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status,
-                        self._owner,
-                    )  # fmt: skip
-                    break
-                except DatabaseUnavailable:
-                    await asyncio.sleep(0.5)  # the steps are in the event log; browsers get the end once it is stored
+            # Meanwhile the steps are in the event log; browsers get the end once it is stored.
+            live.stored_score = await self.base.database.awrite_patiently(
+                game_rows.finish, self.base.clock, self.protocol, record.id, episode, gone, status, self._owner
+            )
             self.late_s.extend(live.late_s)
             live.over.set()
-        except asyncio.CancelledError:
-            raise
-        except (LeaseLost, GameElsewhere) as error:
-            LOG.error("game %d is left to another server: %s", live.record.id, error)
-            live.failed = True
-            live.over.set()
-        except Exception:
-            LOG.exception("game %d failed; it can be taken up again", live.record.id)
+        except Exception as error:
+            if isinstance(error, LeaseLost | GameElsewhere):
+                LOG.error("game %d is left to another server: %s", live.record.id, error)
+            else:
+                LOG.exception("game %d failed; it can be taken up again", live.record.id)
             live.failed = True
             live.over.set()
         finally:

@@ -20,7 +20,7 @@ import numpy as np
 
 from interplay.agents.api import Identity, TraceEvent
 from interplay.rollout.live import LiveEngine, LiveTable, default_action
-from interplay.rollout.worker import result_now, wait_for
+from interplay.rollout.worker_threads import result_now, wait_for
 from interplay.server.clock import Clock
 from interplay.study.db.game_events import SILENT
 from interplay.study.db.game_rows import DepartedPerson, GameRecord
@@ -250,8 +250,7 @@ class GameSession:
             for slot in self.slots.values():
                 slot.tell({"type": "ready", "pressed": slot not in waiting})
             if waiting:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), 1.0)
+                await self._change(1.0)
                 return
         loop = asyncio.get_running_loop()
         if self.setting.countdown_s > 0:
@@ -259,13 +258,17 @@ class GameSession:
             for slot in self.slots.values():
                 self._tell_countdown(slot)
             while (left := self._countdown_until - loop.time()) > 0 and not self._interrupted():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), min(left, 0.25))
+                await self._change(min(left, 0.25))
                 self._changed.clear()
             self._countdown_until = None
         if not self._interrupted():
             self._running = True
             self._show_all()
+
+    async def _change(self, timeout: float | None) -> None:
+        """Wait until somebody moved, connected or left, at most so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), timeout)
 
     def _interrupted(self) -> bool:
         self._find_silent()
@@ -295,8 +298,7 @@ class GameSession:
             self._tell_pause(round(max(left.values()), 1))
         else:
             self._tell_pause(0)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), timeout)
+        await self._change(timeout)
 
     def _tell_pause(self, grace_s: float) -> None:
         """Tell everyone who is connected why the game waits: their own line, or the absence or line of another."""
@@ -378,8 +380,9 @@ class GameSession:
         self._drop_impossible()
         idle = [slot for slot in self._playing() if not slot.ready(self.table)]
         if idle:
-            with contextlib.suppress(TimeoutError):  # return to `run`, which checks participants and the database
-                await asyncio.wait_for(self._changed.wait(), timeout=min(1.0, self._hurry(idle)))
+            await self._change(
+                min(1.0, self._hurry(idle))
+            )  # return to `run`, which checks participants and the database
             return False
         self._asked_at = None
         self.engine.ask_partners(self.table)

@@ -17,7 +17,7 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.macros import ERRORS, Macro
 from interplay.games.collab_kitchen.state import KitchenItem, KitchenState
 from interplay.study.live.kitchen_phrases import PHRASES, SLOT
-from interplay.study.protocol.words import Text, own_words
+from interplay.study.protocol.texts import Text, own_words
 
 _VERBS = {"cook": "Cook", "bake": "Bake", "cut": "Cut", "stir": "Blend"}
 _PLACES = {"ingredient_dispenser": "ingredients", "dish_dispenser": "dishes", "serving_hatch": "hatch"}

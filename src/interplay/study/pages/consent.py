@@ -9,8 +9,8 @@ from pydantic import Field
 
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
 from interplay.study.protocol.model import Name, StudyPage, StudyPart
+from interplay.study.protocol.texts import Text
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import Text
 
 
 class Checkbox(StudyPart):

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from interplay.games.registry import make_recorded
 from interplay.study.pages.page_type import PageType, PageVisit
 from interplay.study.protocol.model import Name, StudyPage, StudyPart
+from interplay.study.protocol.texts import Text
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import Text
 
 
 class Flag(StudyPart):

@@ -13,7 +13,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
 from interplay.safe_files import file_in, regular_file
 from interplay.study.protocol.model import VIDEOS, Media, Protocol
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 
 TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif",
@@ -79,8 +79,8 @@ def _position(protocol: Protocol, media: Media) -> dict[str, Any]:
     game: Any = make_recorded(setting.game, setting.options)
     if media.seat >= game.num_seats:
         raise InterplayError(f"seat {media.seat}: {game.id} has seats 0 to {game.num_seats - 1}")
-    shown = browser_view(game)
-    watch = shown.watch(game)
+    browser = browser_view(game)
+    watch = browser.watch(game)
     key = jax.random.key(media.seed)
     state = game.init(key)
     table = _table(game, state, 0)
@@ -92,10 +92,10 @@ def _position(protocol: Protocol, media: Media) -> dict[str, Any]:
         notes, state = table.notes, after
         table = _table(game, state, t + 1)
         table.notes = notes
-    if shown.board in BOARDS:
-        start = {"type": "start", "game": shown.board, "you": media.seat, "tick_hz": 0, "ticks": 0}
-        start["layout"] = shown.layout(game, table.state)
-        return {"kind": "board", "start": start, "view": shown.view(game, table, media.seat)}  # pyright: ignore[reportArgumentType]
+    if browser.board in BOARDS:
+        start = {"type": "start", "game": browser.board, "you": media.seat, "tick_hz": 0, "ticks": 0}
+        start["layout"] = browser.layout(game, table.state)
+        return {"kind": "board", "start": start, "view": browser.view(game, table, media.seat)}  # pyright: ignore[reportArgumentType]
     return {"kind": "drawing", "svg": game.scene(state, media.seat).svg()}
 
 

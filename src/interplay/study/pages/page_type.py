@@ -20,8 +20,8 @@ from interplay.errors import InterplayError
 from interplay.registry import Registry
 from interplay.study.protocol.aliases import Alias
 from interplay.study.protocol.model import Protocol, StudyPage
+from interplay.study.protocol.texts import Text, phrase, say
 from interplay.study.protocol.validation import PageScope
-from interplay.study.protocol.words import Text, phrase, say
 
 if TYPE_CHECKING:
     from interplay.study.protocol.flow import Page

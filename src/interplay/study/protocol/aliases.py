@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from interplay.study.protocol.words import Text
+from interplay.study.protocol.texts import Text
 
 # Colours that can be distinguished with any kind of colour vision, each with a shape of its own.
 LOOKS = (

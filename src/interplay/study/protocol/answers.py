@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.study.protocol.model import Protocol, Question
-from interplay.study.protocol.words import phrase
+from interplay.study.protocol.texts import phrase
 
 LONGEST = 4000  # characters of a text
 Errors = dict[str, str]

@@ -20,12 +20,12 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from interplay.errors import InterplayError
-from interplay.study.analysis.plan import Analysis, PlanError, check_plan
+from interplay.study.analysis.analysis_list import Analysis, PlanError, check_plan
 from interplay.study.protocol.conditions import check_condition
-from interplay.study.protocol.frame_words import check_words
 from interplay.study.protocol.payment import check_formula, games_in
+from interplay.study.protocol.texts import Text
+from interplay.study.protocol.translations import check_words
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken
-from interplay.study.protocol.words import Text
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
@@ -384,11 +384,11 @@ class Protocol(StudyPart):
     @property
     def hash(self) -> str:
         """A hash of all that participants are shown; the analyses may change without changing it."""
-        shown = _hashed_fields(self)
-        del shown["analysis"]
+        fields = _hashed_fields(self)
+        del fields["analysis"]
         # When the study closes may change while it runs.
-        shown.pop("recruitment", None)
-        return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]
+        fields.pop("recruitment", None)
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
     @model_validator(mode="after")
     def _consistent(self) -> Protocol:

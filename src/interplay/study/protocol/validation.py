@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from interplay.study.protocol.conditions import FACTS, names_in
-from interplay.study.protocol.words import missing, piped
+from interplay.study.protocol.texts import missing, piped
 
 if TYPE_CHECKING:
     from interplay.study.protocol.model import Protocol, Repeat

@@ -23,7 +23,7 @@ from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
 from interplay.server.app import Base
 from interplay.server.serve import Listen, config
-from interplay.study.analysis.plan import pages
+from interplay.study.analysis.analysis_list import pages
 from interplay.study.http.app import build
 from interplay.study.live.browser_views import browser_view
 from interplay.study.pages.page_type import page_type

@@ -55,9 +55,3 @@ def upgrade() -> None:
         sa.Column("value", sa.LargeBinary, nullable=False),
         sa.Column("created", UtcTime, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Drop the tables that every server has."""
-    for table in ("secrets", "audit", "sessions", "keys", "accounts"):
-        op.drop_table(table)

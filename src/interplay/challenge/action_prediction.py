@@ -27,14 +27,14 @@ from interplay.challenge.schema import predictions, submissions
 from interplay.challenge.spec import PredictionSpec
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.metrics.prediction import top
+from interplay.metrics.action_prediction import top
 from interplay.rollout.engine import run
 from interplay.rollout.episode import Episode
 from interplay.rollout.teams import Team
 from interplay.server.api_error import ApiError
+from interplay.server.api_keys import Key
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
-from interplay.server.keys import Key
 from interplay.server.sockets import Frames
 from interplay.traces import TraceSet, game_of, replay
 

@@ -11,11 +11,11 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats import proportion_interval
 from interplay.stats.models import rank_fit
+from interplay.study.analysis.analysis_list import pages as all_pages
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.mixed import partner_fit, slope_fit
-from interplay.study.analysis.plan import pages as all_pages
 from interplay.study.analysis.power import MOST, Needed
-from interplay.study.protocol.about import PlayedGame, about
+from interplay.study.protocol.answer_subjects import PlayedGame, about
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import pages
 from interplay.study.protocol.model import Protocol
@@ -118,16 +118,16 @@ def model_power(aim: ModelAim, people: int) -> tuple[float, float, float]:
     if not rows:
         raise InterplayError(f"nobody rates a partner in what the analysis {aim.analysis!r} is of")
     rng = np.random.default_rng([aim.seed, people])
-    found, failure = [], ""
+    significant, failure = [], ""
     for _ in range(aim.simulations):
         try:
-            found.append(_p(aim, rows, rng) < aim.level)
+            significant.append(_p(aim, rows, rng) < aim.level)
         except InterplayError as error:
-            found.append(False)
+            significant.append(False)
             failure = str(error)
-    if failure and not any(found) and _always_fails(aim, rows, rng):
+    if failure and not any(significant) and _always_fails(aim, rows, rng):
         raise InterplayError(f"studies of {people} people cannot be analysed: {failure}")
-    made = proportion_interval(int(np.sum(found)), len(found))
+    made = proportion_interval(int(np.sum(significant)), len(significant))
     return made.low, made.estimate, made.high
 
 

@@ -24,8 +24,8 @@ from interplay.challenge.candidate_table import CandidateView
 from interplay.challenge.play_socket import Connections, serve_socket
 from interplay.challenge.schema import games
 from interplay.server.api_error import ApiError
+from interplay.server.api_keys import Key
 from interplay.server.database import Tx
-from interplay.server.keys import Key
 from interplay.server.sockets import Frames
 
 ERROR = "error_details"

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
-from interplay.study.analysis.plan import pages
+from interplay.study.analysis.analysis_list import pages
 from interplay.study.live.browser_views import browser_view
 from interplay.study.pages.page_type import page_type
 from interplay.study.protocol.flow import Page

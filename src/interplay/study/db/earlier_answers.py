@@ -48,12 +48,12 @@ def item_details(
     """Return for each question asked: its place, the order of drawn options, and the times of its answer."""
     if page.item.kind not in ("form", "quiz"):
         return None
-    told: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     for place, question in enumerate((q for q in ordered(page, seed) if q.id in clean), start=1):
-        told[question.id] = {"place": place, **seen.get(question.id, {})}
+        details[question.id] = {"place": place, **seen.get(question.id, {})}
         if question.shuffle:
-            told[question.id]["options"] = [option.value for option in options(page, question, seed)]
-    return told
+            details[question.id]["options"] = [option.value for option in options(page, question, seed)]
+    return details
 
 
 def inattentive(tx: Tx, protocol: Protocol, number: int, all_pages: list[Page]) -> bool:

@@ -93,8 +93,8 @@ def plan(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
 
 
 def _plan_model(ask: PowerQuestion) -> tuple[Table, Table, list[str]]:
-    from interplay.study.analysis.model_power import ModelAim, default_analysis, model_needed, model_power
     from interplay.study.analysis.pilot import orders
+    from interplay.study.analysis.simulated_power import ModelAim, default_analysis, model_needed, model_power
     from interplay.study.protocol.reading import load
 
     if ask.study is None or ask.effect is None:

@@ -13,7 +13,7 @@ from interplay.games.api import Game
 from interplay.games.registry import make_recorded
 from interplay.partners.panels import panel
 from interplay.rollout.live import LiveEngine, live_engine
-from interplay.study.analysis.plan import pages
+from interplay.study.analysis.analysis_list import pages
 from interplay.study.pages.game import PlayPage
 from interplay.study.pages.wait import Wait
 from interplay.study.protocol.model import GameSetting, Protocol, Repeat

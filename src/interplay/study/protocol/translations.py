@@ -15,8 +15,8 @@ from pathlib import Path
 from interplay.study.live import kitchen_phrases
 from interplay.study.live.kitchen_phrases import SLOT
 from interplay.study.protocol.aliases import LOOKS
+from interplay.study.protocol.texts import PHRASES, Text, own_words
 from interplay.study.protocol.validation import Misplaced
-from interplay.study.protocol.words import PHRASES, Text, own_words
 
 BROWSER = Path(__file__).parents[1] / "static" / "words.json"
 Translations = Mapping[str, Mapping[str, str]]  # by English, then by language

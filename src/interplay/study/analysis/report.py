@@ -8,7 +8,7 @@ from typing import Any
 from interplay.reports.document import Group, KeyNumber, KeyNumbers, Report, Section, TableSection, Text
 from interplay.study.analysis.result import WITHHELD, AnalysisResult
 from interplay.study.analysis.run import Findings
-from interplay.study.protocol.words import say
+from interplay.study.protocol.texts import say
 from interplay.table import Row, Table
 
 LABELS = {
