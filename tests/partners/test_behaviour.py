@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.reports.behaviour import SMOOTHING, components, heat_figure, map_figure, panel_report
+from interplay.reports.behaviour_figures import SMOOTHING, components, heat_figure, map_figure, panel_report
 from interplay.table import Table
 
 

@@ -15,6 +15,7 @@ from interplay.games.registry import make
 from interplay.partners import build as building
 from interplay.partners import features as feature_files
 from interplay.partners.__main__ import main
+from interplay.partners.candidates import least_return
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import PolicyStack, play_pairs
@@ -175,6 +176,30 @@ def test_no_response_is_below_a_known_agent(folder, tmp_path, capsys):
         assert r.worth.mean == pytest.approx(6.0, abs=0.7)
 
 
+def test_a_partner_to_whom_no_response_scores_is_left_out_and_named(folder, tmp_path, capsys):
+    """What was made for the others is not lost with it."""
+    stages = json.loads((folder / building.STATE).read_text())["stages"]
+    returns = {int(i): np.mean(row) for i, row in stages["features"]["returns"].items()}
+    worst, best = min(returns, key=returns.__getitem__), max(returns, key=returns.__getitem__)
+    files = [str(folder / "candidates" / "policies" / f"run{i}-biased.safetensors") for i in (worst, best)]
+    least = (returns[worst] + returns[best]) / 2
+    given = dataclasses.replace(CONFIG, partners=tuple(files), kind="self-play", least_return=float(least), known=())
+    panel = building.build(given, tmp_path / "out")
+    assert [m.agent.name for m in panel.members] == ["p001"]
+    without = panel.provenance["stages"]["contest"]["without"]
+    assert [(cell["partner"], cell["seat"]) for cell in without] == [("p000", 0), ("p000", 1)]
+    assert all(cell["return"] <= least for cell in without)
+    told = capsys.readouterr().err
+    assert f"p000 (seat 0: {without[0]['return']:.3g})" in told
+    assert "1 of 2 partners remain" in told
+
+
+def test_what_counts_as_no_return_is_of_the_game():
+    """Half a soup in kitchens; games whose points are smaller have their own."""
+    least = {name: least_return(make(name)) for name in ("overcooked/cramped_room", "rescue/required_1", GAME.name)}
+    assert least == {"overcooked/cramped_room": 10.0, "rescue/required_1": 1.0, GAME.name: 0.0}
+
+
 def test_a_panel_is_closed_again_when_more_is_known(folder, panel, tmp_path):
     """Its partners stay as they are, with skill, candidate and preference; its best responses compete once more."""
     given = dataclasses.replace(CONFIG, partners=(str(folder / "panel"),), response_steps=0, seed=5)
@@ -216,6 +241,8 @@ def test_configurations_that_cannot_be_used(tmp_path, capsys):
         Build(GAME, candidates=4, k=5)
     with pytest.raises(InterplayError, match=r"training\.steps: this is decided by the panel"):
         Build(GAME, training={"steps": 5})
+    with pytest.raises(InterplayError, match=r"training\.gate: this is decided by the panel"):
+        Build(GAME, training={"gate": {"least_return": 5.0}})
     with pytest.raises(InterplayError, match=r"training\.ppo.*epoch"):
         building.build(dataclasses.replace(CONFIG, responses={"ppo": {"epoch": 3}}), tmp_path / "late", quiet=True)
     with pytest.raises(InterplayError, match="comes without a reward space"):

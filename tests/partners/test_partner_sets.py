@@ -16,6 +16,8 @@ from interplay.games.api import NOTHING, Step, no_observation
 from interplay.games.records import record
 from interplay.games.registry import make
 from interplay.partners.best_responses import Contest, Evaluation
+from interplay.partners.build import build
+from interplay.partners.config import Build
 from interplay.partners.evaluate import PolicyStack, play_pairs
 from interplay.partners.grade import summarise, teams
 from interplay.partners.panel import (
@@ -34,6 +36,7 @@ from interplay.stats.brprox.summary import br_prox
 from interplay.stats.estimators import iqm
 from interplay.traces import TraceSet
 from interplay.training.algorithms.hsp import pair_plan
+from interplay.training.loader import build as read
 
 TABLE = np.random.default_rng(0).integers(0, 10, (3, 3, 3)).astype(np.float32)
 TABLE[0, 0, :] = 0  # whoever is beside these two gets nothing in seat 2
@@ -196,6 +199,39 @@ def test_other_games_of_many_seats_take_the_same_sets(name):
     assert len(seated) == 2 ** (game.num_seats - 1) * game.num_seats
     assert all(row.count(ego.name) == 1 for row in seated)
     assert len({tuple(row) for row in seated}) == len(seated)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "options", "encoding", "choices"),
+    [
+        ("overcooked/cramped_room", {"players": 3, "horizon": 20}, "features", {}),
+        (
+            "hanabi/3p",
+            {},
+            "hle",
+            {"hinted_rank": [-1, 0, 1], "played": [-1, 0, 1], "task": [0, 1]},
+        ),  # it declares no preferences of its own
+    ],
+)
+def test_panels_of_other_games_of_three_seats_are_made(tmp_path, name, options, encoding, choices):
+    """Preferences, skills, and a best response to every set of partners, trained for a few steps each."""
+    config = {
+        "game": {"name": name, "options": options},
+        **{"candidates": 2, "k": 1, "steps": 640, "response_steps": 640, "snapshots": 2, "closing_rounds": 0},
+        **{"mixed": True, "scripted": False, "least_return": -1.0, "choices": choices},
+        **dict.fromkeys(("feature_episodes", "trial_episodes", "ruler_episodes"), 2),
+        "training": {
+            "envs": 16,
+            "rollout": 20,
+            "network": {"encoding": encoding, "widths": [8]},
+            "ppo": {"epochs": 1, "minibatches": 1},
+        },
+    }
+    made = build(read(Build, config, "panel"), tmp_path / "panel", quiet=True)
+    assert [m.skill for m in made.members] == ["final", "mid"]
+    assert [s.numbers for s in made.sets] == ordered_sets(2, 3)
+    assert all(beside.response(seat) is not None for beside in made.sets for seat in range(3))
 
 
 def test_sets_are_kept_in_the_panels_file(tmp_path):

@@ -40,6 +40,7 @@ MORE = (*FIVE, "fcp_states", "hsp_states", "trajedi")
 ANEW = {"coordination_ring": FIVE, "counter_circuit": FIVE, "forced_coordination": MORE, "blocked_corridor": MORE}
 WITHOUT = {"forced_coordination": 12, "blocked_corridor": 3}  # seatings in which nobody scores
 FAILED = {"overcooked/blocked_corridor/mep-2"}  # twice dead
+PARTNERS, SCRIPTED = {"football/keepaway": 6}, {"football/keepaway": "shooter"}  # else 20, and greedy chefs
 METHODS = ("cole", "e3t", "fcp", "hsp", "mep", "sp", "trajedi")
 
 
@@ -90,7 +91,7 @@ def test_every_layout_has_clones_where_people_played():
 def test_a_shipped_panel_is_whole(game, name):
     found = read_panel(require(f"{game}:{name}"), make(game))
     if name == "generated":
-        assert len(found.partners) == 20
+        assert len(found.partners) == PARTNERS.get(game, 20)
         assert {m.skill for m in found.members} == {"mid", "final"}
     else:
         assert len(found.partners) >= 6
@@ -105,12 +106,24 @@ def test_a_shipped_panel_is_whole(game, name):
     if name != "generated":
         return
     assert found.baselines is not None
-    assert {*METHODS, "greedy"} <= {row["agent"] for row in found.baselines["rows"]}
+    assert {*METHODS, SCRIPTED.get(game, "greedy")} <= {row["agent"] for row in found.baselines["rows"]}
     for row in found.baselines["rows"]:
         if row["br_prox"] is None:
             assert row["seeds"] == 0
             continue
-        assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"] <= 1
+        assert row["br_prox_low"] <= row["br_prox"] <= row["br_prox_high"] <= 1 + 1e-12  # rounding of means of ones
+
+
+def test_the_panel_of_football_holds_sets_and_nobody_beats_their_best_responses():
+    found = read_panel(require("football/keepaway:generated"), make("football/keepaway"))
+    assert len(found.sets) == 36
+    assert sum(len(beside.responses) for beside in found.sets) == 77
+    contest = found.provenance["stages"]["contest"]
+    egos = {f"{method}-{seed}" for method in METHODS for seed in (1, 2, 3)}
+    assert egos | {"football/shooter"} <= set(contest["known"])
+    assert not contest["not_closed"]
+    assert all(split_of(member.notes["preference"]) == "evaluation" for member in found.members)
+    assert "/tmp" not in (require("football/keepaway:generated") / "panel.json").read_text()
 
 
 def test_a_shipped_panel_is_the_default():

@@ -20,8 +20,8 @@ from interplay.training.algorithms.cole_graph import (
     pagerank,
     shapley,
 )
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Algorithm
-from interplay.training.program import Program
 
 UTILITY = np.array([[60.0, 20.0, 5.0, 9.0], [20.0, 30.0, 0.0, 9.0], [5.0, 0.0, 8.0, 9.0], [9.0, 9.0, 9.0, 9.0]])
 ALIVE = np.array([True, True, True, False])

@@ -12,12 +12,12 @@ from interplay.training.algorithms import train
 from interplay.training.algorithms.br import best_response, best_response_plan
 from interplay.training.algorithms.coplay import deal_members
 from interplay.training.collect import begin, collect
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Algorithm
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.method import Method
-from interplay.training.program import Program
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import PARTNER
 
 LONG = 16 * 8 * 36

@@ -19,14 +19,14 @@ from interplay.training.algorithms import comedi, train
 from interplay.training.algorithms.brdiv import BRDiv, BRDivOptions, LagrangeOptions, LBRDiv
 from interplay.training.algorithms.rotate import iterate
 from interplay.training.collect import collect
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Algorithm, Experiment
+from interplay.training.evaluation_pairs import play_pair
 from interplay.training.frozen_partners import PartnerStats
 from interplay.training.loader import build
 from interplay.training.method import Method, TableScores
-from interplay.training.pairing import play_pair
-from interplay.training.program import Program
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from tests.training.test_methods import Traced, traced
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.training import gate as gates
+from interplay.training import failed_runs as gates
 from interplay.training.algorithms import train
 from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Algorithm, Gate
-from interplay.training.gate import GateResult
+from interplay.training.failed_runs import GateResult
 from interplay.training.saved_stages import load_stage
 
 LONG = 16 * 8 * 36

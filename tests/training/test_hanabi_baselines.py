@@ -30,7 +30,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import build
 from interplay.training.loader import load as load_config
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 from tests.training.tiny_hanabi import TINY, FirstLegal, experiment, rollouts
 

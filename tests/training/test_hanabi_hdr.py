@@ -23,7 +23,7 @@ from interplay.training.algorithms.hdr import HumanDataRegularised, kl_divergenc
 from interplay.training.collect import begin, collect
 from interplay.training.loss import learner_loss, log_probs
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import ValueEstimates, prepare
 from tests.training.conftest import small

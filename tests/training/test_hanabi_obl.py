@@ -16,7 +16,7 @@ from interplay.games.registry import make
 from interplay.training import belief as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from tests.training.tiny_hanabi import TINY, experiment
 
 

@@ -102,6 +102,21 @@ def test_a_folder_is_taken_in_without_paths_and_nothing_is_lost(scripts, left_be
     assert (work / "hdr_2p" / "run0.safetensors").stat().st_mtime_ns == before  # policies are those of the longer
 
 
+def test_an_attempt_with_more_points_is_the_first_though_it_had_fewer_steps(scripts, left_behind, tmp_path):
+    results, work, out = tmp_path / "results", tmp_path / "work", left_behind / "results.json"
+    told = json.loads(out.read_text())
+    told["hdr_2p"]["curve"] = [line(100, **{"return": 5.0})]
+    out.write_text(json.dumps(told))
+    scripts.take_in.take_in(left_behind, results, work)
+    before = (work / "hdr_2p" / "run0.safetensors").stat().st_mtime_ns
+    told["hdr_2p"] |= {"config": told["hdr_2p"]["config"] | {"envs": 8}, "curve": [line(60, **{"return": 7.0})]}
+    out.write_text(json.dumps(told))
+    scripts.take_in.take_in(left_behind, results, work)
+    attempts = json.loads((results / "stages" / "hdr_2p.json").read_text())["attempts"]
+    assert [a["last"]["return"] for a in attempts] == [7.0, 5.0]
+    assert (work / "hdr_2p" / "run0.safetensors").stat().st_mtime_ns > before
+
+
 def test_an_attempt_that_continues_another_takes_over_its_curve(scripts, left_behind, tmp_path):
     results, out = tmp_path / "results", tmp_path / "on"
     scripts.take_in.take_in(left_behind, results, tmp_path / "work")

@@ -20,7 +20,7 @@ from interplay.training.algorithms import train
 from interplay.training.algorithms.bc import interval, self_play
 from interplay.training.config import Algorithm, Experiment, GameChoice, Network, Output
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
-from interplay.training.imitation.human import games_of, human_recordings
+from interplay.training.imitation.human_games import games_of, human_recordings
 from interplay.training.imitation.recordings import Recorded, Recordings, replayed
 from interplay.training.saved_stages import load_stage
 from tests.training.toys import Turns

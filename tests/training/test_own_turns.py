@@ -25,7 +25,7 @@ from interplay.training.imitation.recordings import Recordings
 from interplay.training.loss import learner_loss, log_probs
 from interplay.training.method import Method
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 from interplay.training.update import ValueEstimates, prepare
 from tests.training import tiny_hanabi

@@ -14,14 +14,14 @@ from interplay.training import schedule, team_assignment
 from interplay.training.actor_critic import ActorCritic, Memories
 from interplay.training.advantages import advantages, new_normaliser, observe_returns, scale
 from interplay.training.collect import collect
+from interplay.training.compiled_stage import Program
 from interplay.training.config import PPO, Experiment
 from interplay.training.frozen_partners import PartnerStats, sample_by_difficulty, sample_partners
 from interplay.training.loader import build, with_settings
 from interplay.training.loss import LossBatch, learner_loss, policy_loss, value_loss
 from interplay.training.method import Method
-from interplay.training.program import Program
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 from interplay.training.update import ValueEstimates, _gradient, prepare
 

@@ -12,7 +12,7 @@ from interplay.training.algorithms import sp
 from interplay.training.collect import _reward
 from interplay.training.config import Rewards
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 
 SHAPED, EVENTS = [[0.5, 0.0], [0.0, 0.25]], [[[1, 0], [0, 1]], [[0, 0], [1, 1]]]  # [env, seat], [env, seat, event]
 

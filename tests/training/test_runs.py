@@ -22,10 +22,10 @@ from interplay.rollout.check_agent import check_agent
 from interplay.training import log
 from interplay.training.__main__ import main
 from interplay.training.algorithms import ALGORITHMS, sp
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build
 from interplay.training.loader import load as load_config
-from interplay.training.program import Program
 
 TIMES = ("wall_s", "steps_per_s")
 

@@ -13,7 +13,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import PartnerStats
 from interplay.training.loader import build
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.update import ValueEstimates, prepare
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}

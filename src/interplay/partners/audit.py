@@ -8,9 +8,9 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.partners.best_responses import Evaluation, ReturnCell, agent_of, exceeding
+from interplay.partners.candidates import least_return
 from interplay.partners.describe import set_descriptions
 from interplay.partners.evaluate import PolicyStack
-from interplay.partners.features import LEAST_RETURN
 from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
 from interplay.table import Row, Table
@@ -49,7 +49,7 @@ def audit(
     beside = tuple(one.numbers for one in panel.sets)
     evaluation = Evaluation(game, partners, trial, episodes, seed + 7000, sets=beside)
     best = {ReturnCell(p, r.seat): r for p, one in enumerate(sets) for r in one.responses}
-    least = panel.provenance.get("config", {}).get("least_return", LEAST_RETURN)
+    least = panel.provenance.get("config", {}).get("least_return", least_return(game))
     returns = evaluation.trial(stacks, seed=0)
     worth = {cell: response.worth for cell, response in best.items()}
     above = exceeding(evaluation, stacks, returns, worth, seed=100, least=least)

@@ -132,7 +132,7 @@ def exceeding(
         suspects += [(cell, int(who)) for who in np.argsort(-mine)[:SUSPECTS] if mine[who] > above]
     if not suspects:
         return []
-    from interplay.stats.multiplicity import holm
+    from interplay.stats.multiple_testing import holm
 
     measured = evaluation.measure(stacks, suspects, seed)
     nothing = ReturnEstimate(least, least, least, evaluation.episodes)

@@ -75,6 +75,9 @@ SEEDS = {
 
 def build(config: Build, out: str | Path, *, quiet: bool = False) -> Panel:
     """Make the panel that the configuration describes, in the folder `out`; it is written to `out`/panel."""
+    if config.least_return is None:
+        game = make(config.game.name, **config.game.options)
+        config = replace(config, least_return=candidate_rules.least_return(game))
     work = _Work(config, Path(out), quiet)
     if (work.folder / "panel" / PANEL).exists():
         return read_panel(work.folder / "panel", work.game)
@@ -95,6 +98,7 @@ class _Work:
 
     def __init__(self, config: Build, folder: Path, quiet: bool):
         self.config, self.folder, self.quiet = config, folder, quiet
+        self.least = config.least_return or 0.0
         self.game = make(config.game.name, **config.game.options)
         # A fault in the settings of any stage is told at once, before anything is written.
         for algorithm, steps in (("hsp_pairs", config.steps), ("br", config.response_steps)):
@@ -240,19 +244,23 @@ class _Work:
             made = candidate_rules.features_of(self.game, space, played, ids, of_response=of_response)
             feature_files.write(self.folder / file, made)
         returns = played.returns
-        able = returns.mean(axis=1) > self.config.least_return
+        means = returns.mean(axis=1)
+        able = means > self.least
+        unable = {str(i): float(mean) for i, mean, is_able in zip(ids, means, able, strict=True) if not is_able}
+        if unable:
+            listed = ", ".join(f"c{int(i):03d} ({mean:.3g})" for i, mean in unable.items())
+            self._tell(f"left out, since with its best response it scores no more than {self.least:g}: {listed}")
         return {
             "returns": {str(i): [float(v) for v in row] for i, row in zip(ids, returns, strict=True)},
             "not_numbers": [i for i in range(self.config.candidates) if i not in ids],
+            "unable": unable,
             "able": int(able.sum()),
             "able_share": float(able.sum() / self.config.candidates),
-            "best": float(returns.mean(axis=1).max()),
+            "best": float(means.max()),
         }
 
     def _selection(self) -> dict[str, Any]:
-        of_responses = feature_files.able(
-            feature_files.read(self.folder / BR_FEATURES), self.config.least_return, "the candidates"
-        )
+        of_responses = feature_files.able(feature_files.read(self.folder / BR_FEATURES), self.least, "the candidates")
         own = feature_files.read(self.folder / P_FEATURES).of(of_responses.ids)
         # What was trained for hours is not thrown away because too few candidates turned out different.
         k = min(self.config.k, rank(of_responses.normalised()))
@@ -342,7 +350,7 @@ class _Work:
             config.most_envs,
             tuple(sets),
         )
-        contest = Contest(evaluation, config.least_return)
+        contest = Contest(evaluation, self.least)
         fresh = []
         if config.response_steps:
             populations = self._populations(partners, sets)
@@ -375,7 +383,7 @@ class _Work:
         made = [PartnerSet(numbers, of) for numbers, of in zip(sets, responses, strict=False) if of]
         if not made and not any(m.responses for m in members):
             raise InterplayError(
-                f"{game.id}: nobody scores more than {config.least_return:g} with any of the partners; train longer"
+                f"{game.id}: nobody scores more than {self.least:g} with any of the partners; train longer"
             )
         kept = members if sets else [m for m in members if m.responses]
         about = self._provenance(provenance)
@@ -400,7 +408,13 @@ class _Work:
         """What came of the contest, for the panel's provenance; what could not be closed is said at once, too."""
         names, seats = contest.evaluation.names, range(self.game.num_seats)
         scored = {(name, r.seat) for name, of in zip(names, responses, strict=True) for r in of}
-        without = [{"partner": name, "seat": s} for name in names for s in seats if (name, s) not in scored]
+        best = np.concatenate([contest.returns, contest.known_returns], axis=1).max(axis=1, initial=-np.inf)
+        without = [
+            {"partner": name, "seat": s, "return": float(best[p, s])}
+            for p, name in enumerate(names)
+            for s in seats
+            if (name, s) not in scored
+        ]
         not_closed = [
             {
                 "partner": names[one.cell.partner],
@@ -413,8 +427,10 @@ class _Work:
             for one in above
         ]
         if without:
-            cells = ", ".join(f"{cell['partner']} (seat {cell['seat']})" for cell in without)
-            self._tell(f"left out, since nobody scores more than {self.config.least_return:g}: {cells}")
+            cells = ", ".join(f"{cell['partner']} (seat {cell['seat']}: {cell['return']:.3g})" for cell in without)
+            self._tell(f"left out, since nobody scores more than {self.least:g}: {cells}")
+            remaining = len({name for name, _ in scored})
+            self._tell(f"{remaining} of {len(names)} {'sets' if self.config.mixed else 'partners'} remain")
         for cell in not_closed:
             where = f"{cell['partner']}, seat {cell['seat']}"
             self._tell(

@@ -44,6 +44,12 @@ def reward_space(
     return RewardSpace(chosen, own.get("at_most", 3) if at_most is None else at_most, counted)
 
 
+def least_return(game: Game) -> float:
+    """The return that counts as none, as the game's reward space says: of who does not return more, nothing is told."""
+    declared = capability(game, "reward_space")
+    return float(declared(game).get("least_return", 0.0)) if declared is not None else 0.0
+
+
 def draw(game: Game, space: RewardSpace, many: int, seed: int) -> list[dict[str, float]]:
     """Different preferences, of the half of the space that training partners (`hsp`) never have."""
     options = hsp.HSPOptions(choices=space.choices, at_most=space.at_most, split="evaluation")

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.partners.features import LEAST_RETURN
 from interplay.partners.panel import KINDS
 from interplay.training.config import Experiment, GameChoice
 from interplay.training.loader import build as read
 
-DECIDED = ("game", "algorithm", "seed", "runs", "first_run", "steps", "output")  # by the panel's own settings
+# By the panel's own settings; a gate would ask best responses to play well with themselves.
+DECIDED = ("game", "algorithm", "seed", "runs", "first_run", "steps", "output", "gate")
 
 # Small networks on the short feature vector: they learn within minutes, and panels of them are small files.
 TRAINING: dict[str, Any] = {
@@ -64,8 +64,8 @@ class Build:
     at_most: int | None = None  # events that a candidate may weigh; null: as the game's reward space says
     features: tuple[str, ...] = ()  # events that tell behaviours apart; none: as the game's reward space says
     biased_shaping: bool = False  # whether the biased player is paid the shaped reward too
-    least_return: float = LEAST_RETURN  # candidates not above it with their best response are dropped, and so are
-    # best responses that do not return more
+    least_return: float | None = None  # candidates not above it with their best response are dropped, and so are best
+    # responses that do not return more; null: as the game's reward space says
     feature_episodes: int = 50  # of each pair and seat, for features
     trial_episodes: int = 50  # of each partner, possible best response and seat, to find the best
     ruler_episodes: int = 200  # of each partner with its best response in each seat, for J_BR; fresh ones

@@ -17,7 +17,6 @@ from interplay.errors import InterplayError
 from interplay.safe_files import read_text
 
 ID, RETURN = "candidate", "mean_return"
-LEAST_RETURN = 10.0  # candidates at or below it cannot deliver, even with their best response
 SMOOTHING = 1e-3  # added to a column's maximum before the column is divided by it
 
 Id = int | str
@@ -55,9 +54,7 @@ class BehaviourFeatures:
         return self.values / (self.values.max(axis=0) + SMOOTHING)
 
 
-def able(
-    features: BehaviourFeatures, least_return: float = LEAST_RETURN, where: str = "the features"
-) -> BehaviourFeatures:
+def able(features: BehaviourFeatures, least_return: float, where: str = "the features") -> BehaviourFeatures:
     """The candidates that do better than this with their best response."""
     candidates = features.where(features.returns > least_return)
     if not candidates.ids:

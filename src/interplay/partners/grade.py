@@ -9,7 +9,7 @@ from interplay.games.api import Game
 from interplay.games.registry import scoring
 from interplay.metrics.interdependence.metric import counted_channels, readable
 from interplay.metrics.interdependence.records import IGNORED, PARKED
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.partners.describe import set_descriptions
 from interplay.partners.leaderboard import standing
 from interplay.partners.panel import Panel

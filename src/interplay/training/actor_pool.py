@@ -27,11 +27,11 @@ from interplay.games.api import Game, Step, is_jax
 from interplay.games.records import record
 from interplay.games.registry import make
 from interplay.training.collect import begin, decide, draw, nothing_yet, settle
-from interplay.training.program import Program
+from interplay.training.compiled_stage import Program
+from interplay.training.learner_observations import members_for_play
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.setup import RunState, TrainingSetup
 from interplay.training.sharding import DeviceLayout
-from interplay.training.views import members_for_play
+from interplay.training.stage_state import RunState, TrainingSetup
 from interplay.trust import admit, trust_data
 
 ANSWER_S = 600.0  # a process that has not answered after so long is given up

@@ -20,11 +20,11 @@ from interplay.games.api import Step
 from interplay.games.records import record
 from interplay.training import recurrent_state
 from interplay.training.actor_critic import ActorCritic
+from interplay.training.learner_observations import members_for_play, observe, to_network_dtype
 from interplay.training.method import JointStep
 from interplay.training.reward_weights import RewardWeights, event_weights
-from interplay.training.setup import RolloutWorld, TrainingSetup, where
+from interplay.training.stage_state import RolloutWorld, TrainingSetup, where
 from interplay.training.team_assignment import TeamPlan, roles_to_seats, seats_to_roles, spread, to_learners
-from interplay.training.views import members_for_play, observe, to_network_dtype
 
 
 @record

@@ -19,8 +19,8 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.training.actor_critic import new_member, policy_shape
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Experiment
-from interplay.training.program import Program
 
 
 class Continued(NamedTuple):

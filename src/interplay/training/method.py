@@ -23,7 +23,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import PartnerAssignment, PartnerStats, sample_partners
 from interplay.training.loss import LossBatch
 from interplay.training.reward_weights import RewardWeights, equal_reward_weights
-from interplay.training.setup import RolloutWorld, RunState, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, RunState, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan, to_roles
 
 if TYPE_CHECKING:

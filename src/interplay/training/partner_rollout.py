@@ -11,7 +11,7 @@ from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.rollout.seat import policy_turn
 from interplay.training.frozen_partners import FrozenPartners
-from interplay.training.setup import RolloutWorld, TrainingSetup, where
+from interplay.training.stage_state import RolloutWorld, TrainingSetup, where
 from interplay.training.team_assignment import seats_to_roles, to_partners
 
 

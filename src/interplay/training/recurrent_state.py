@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
 
 Seat = Int[Array, "learner slot"] | None  # whose memory it is; None: every slot has one

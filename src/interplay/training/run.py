@@ -18,14 +18,15 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
-from interplay.training import checkpoint, continuation, gate, log
+from interplay.training import checkpoint, continuation, log
+from interplay.training import failed_runs as gate
 from interplay.training.actor_pool import for_training, program_for
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Experiment, Gate
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.method import Method
-from interplay.training.program import Program
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.stage_state import RunState, TrainingSetup
 from interplay.training.time_schedule import TimeSchedule
 
 

@@ -16,7 +16,7 @@ from interplay.games.registry import make, make_recorded
 from interplay.training import checkpoint, log
 from interplay.training.actor_critic import new_member
 from interplay.training.config import Experiment
-from interplay.training.gate import with_retrained
+from interplay.training.failed_runs import with_retrained
 from interplay.training.loader import build
 from interplay.training.run import PolicyMembers, Trained, TrainingSnapshot
 

@@ -16,7 +16,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from interplay.training.config import Experiment
-from interplay.training.setup import RunState
+from interplay.training.stage_state import RunState
 
 AXIS = "device"
 

@@ -17,11 +17,11 @@ from interplay.training.actor_critic import Memories
 from interplay.training.advantages import Normaliser, advantages, observe_returns, scale
 from interplay.training.collect import Cuts, Rollout
 from interplay.training.config import PPO
+from interplay.training.learner_observations import observe
 from interplay.training.loss import LossBatch, chosen, learner_loss, log_probs
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import spread
-from interplay.training.views import observe
 
 
 def optimiser(ppo: PPO) -> optax.GradientTransformation:

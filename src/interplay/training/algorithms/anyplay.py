@@ -35,7 +35,7 @@ from interplay.training.loader import make_game, method_options
 from interplay.training.method import ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from interplay.training import checkpoint
 from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.imitation.clone import CloneProgress, Clones, Cloning, clone, splits
-from interplay.training.imitation.human import games_of, human_recordings
+from interplay.training.imitation.human_games import games_of, human_recordings
 from interplay.training.imitation.recordings import GameStream, Recordings, replayed
 from interplay.training.loader import make_game, method_options
 from interplay.training.run import PolicyMembers, Trained

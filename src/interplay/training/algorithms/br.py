@@ -22,7 +22,7 @@ from interplay.training.method import Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import parse_run_range
-from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 
 

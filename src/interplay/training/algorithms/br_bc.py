@@ -28,7 +28,7 @@ from interplay.training.partner_rollout import act_in_groups, new_memories
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.schedule import Schedule
-from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import TeamPlan, to_learners, to_roles
 from interplay.training.update import LearningSignal, ValueEstimates
 

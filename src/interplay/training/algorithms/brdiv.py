@@ -32,7 +32,7 @@ from interplay.training.method import Logs, Method, TableScores
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
 from interplay.training.saved_stages import load_stage
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 
 LARGEST = 10.0  # weight of a pairing in LBRDiv

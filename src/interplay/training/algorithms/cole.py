@@ -27,13 +27,13 @@ from interplay.games.records import record
 from interplay.training.actor_critic import new_member, new_networks
 from interplay.training.algorithms.cole_graph import accepts, odds_by_rank, odds_by_shapley, outranks
 from interplay.training.config import Experiment
+from interplay.training.evaluation_pairs import play_pair
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats, sample_partners
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.pairing import play_pair
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import RunState, TrainingSetup
+from interplay.training.stage_state import RunState, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 
 OLDEST = 10  # of a full population, one of so many makes room

@@ -35,7 +35,7 @@ from interplay.training.loss import chosen
 from interplay.training.method import JointStep, Logs, Method
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan, to_learners
 
 

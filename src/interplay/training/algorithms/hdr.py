@@ -34,7 +34,7 @@ from interplay.training.method import Logs, ProcessedRollout
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import spread
 
 

@@ -28,9 +28,9 @@ from interplay.training.algorithms import coplay, mep
 from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Experiment, Gate
 from interplay.training.continuation import warm_members
+from interplay.training.evaluation_pairs import PairResult, play_pair
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.pairing import PairResult, play_pair
 from interplay.training.reward_weights import RewardWeights, event_weights
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage

@@ -23,7 +23,7 @@ from interplay.training.loss import chosen, log_probs
 from interplay.training.method import Method, ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 
 LEAST_PROBABILITY = 1e-5

@@ -43,7 +43,7 @@ from interplay.training.loader import make_game, method_options
 from interplay.training.method import JointStep, ProcessedRollout
 from interplay.training.run import Trained
 from interplay.training.run import train as train_stage
-from interplay.training.setup import RolloutWorld, TrainingSetup
+from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.update import LearningSignal, ValueEstimates
 
 NAME = "OBL-1, analytic belief"
@@ -125,9 +125,9 @@ class OffBeliefLearning(SelfPlay):
 
     def advantages(self, estimates: ValueEstimates) -> LearningSignal:
         """Return the advantages of the simulated returns."""
-        signal, found = super().advantages(estimates), estimates.rollout.extra
-        target = found.reward + found.weight * estimates.in_return_units(found.value)
-        return LearningSignal(signal.value, target - signal.value, target, signal.counted * found.sound)
+        signal, simulated = super().advantages(estimates), estimates.rollout.extra
+        target = simulated.reward + simulated.weight * estimates.in_return_units(simulated.value)
+        return LearningSignal(signal.value, target - signal.value, target, signal.counted * simulated.sound)
 
     def _returns(self, setup: TrainingSetup, member: Any, situation: Situation, action: Array) -> SimulatedReturn:
         """Return what a move was worth: the mean over sampled hands."""
@@ -180,15 +180,15 @@ class OffBeliefLearning(SelfPlay):
         )
 
 
-def _mean(found: SimulatedReturn) -> SimulatedReturn:
+def _mean(simulated: SimulatedReturn) -> SimulatedReturn:
     """Return the mean over the sampled hands of one move."""
-    weight = found.weight * found.sound
-    count, total = jnp.maximum(jnp.sum(found.sound), 1), jnp.sum(weight)
+    weight = simulated.weight * simulated.sound
+    count, total = jnp.maximum(jnp.sum(simulated.sound), 1), jnp.sum(weight)
     return SimulatedReturn(
-        reward=jnp.sum(found.reward * found.sound) / count,
+        reward=jnp.sum(simulated.reward * simulated.sound) / count,
         weight=total / count,
-        value=jnp.sum(found.value * weight) / jnp.maximum(total, 1e-6),
-        sound=jnp.any(found.sound),
+        value=jnp.sum(simulated.value * weight) / jnp.maximum(total, 1e-6),
+        sound=jnp.any(simulated.sound),
     )
 
 

@@ -35,7 +35,7 @@ from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.run import Trained
-from interplay.training.setup import where
+from interplay.training.stage_state import where
 
 
 @dataclass(frozen=True)

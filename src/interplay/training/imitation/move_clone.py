@@ -17,7 +17,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from interplay.agents.hanabi.hgroup import HGroup
+from interplay.agents.hanabi.hgroup_bot import HGroup
 from interplay.agents.hanabi.move_features import described, no_history, remembered
 from interplay.agents.hanabi.move_network import MoveNetwork, drawn_to
 from interplay.errors import InterplayError

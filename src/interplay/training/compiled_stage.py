@@ -17,8 +17,8 @@ from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Cuts, Finished, Rollout, begin, collect
 from interplay.training.method import TableScores
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.setup import RolloutWorld, RunState, TrainingSetup
 from interplay.training.sharding import DeviceLayout
+from interplay.training.stage_state import RolloutWorld, RunState, TrainingSetup
 from interplay.training.update import ValueEstimates, improve, optimiser, prepare
 
 

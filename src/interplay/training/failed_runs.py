@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.training.config import Experiment
-from interplay.training.pairing import play_pair
+from interplay.training.evaluation_pairs import play_pair
 
 if TYPE_CHECKING:
     from interplay.training.run import Trained

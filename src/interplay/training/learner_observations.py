@@ -11,7 +11,7 @@ from jaxtyping import Array, Int, PyTree
 
 from interplay.agents.networks import Core
 from interplay.training.actor_critic import planes_axis, policy_shape
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
 
 ROUND = 16  # numbers
