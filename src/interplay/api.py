@@ -17,7 +17,7 @@ from interplay.trust import TrustWarning, admit, is_reference
 if TYPE_CHECKING:
     from interplay.agents.api import Agent
     from interplay.games.api import Game
-    from interplay.metrics.measured import MeasuredTraces
+    from interplay.metrics.measured_traces import MeasuredTraces
     from interplay.partners.compare import Comparison
     from interplay.partners.grade import Grade
     from interplay.rollout.episode import Episode
@@ -145,7 +145,7 @@ def team_scores(traces: TraceSet | MeasuredTraces, *, seed: int = 0) -> Table:
         traces: Traces, or what was measured of them already.
         seed: Seeds the bootstrap.
     """
-    from interplay.metrics.measured import MeasuredTraces
+    from interplay.metrics.measured_traces import MeasuredTraces
     from interplay.stats import interval_table
     from interplay.table import Table
 
@@ -227,7 +227,7 @@ def grade(
     from interplay.agents.api import as_agent
     from interplay.partners import grade as grading
     from interplay.partners.panels import panel as find_panel
-    from interplay.reports.assemble import grade_document
+    from interplay.reports.trace_report import grade_document
 
     admit([agent, *partners])
     world = _game(game)
@@ -247,7 +247,7 @@ def grade(
 def panel_page(panel: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> tuple[Table, Path]:
     """The partners of a panel (a folder, or a game with a shipped one) as a table, and a page about them."""
     from interplay.partners import tables
-    from interplay.reports.behaviour import panel_report
+    from interplay.reports.behaviour_figures import panel_report
 
     loaded = tables.find(os.fspath(panel))
     members, sides = tables.members_table(loaded), tables.behaviour(loaded)
@@ -308,7 +308,7 @@ def report_with_scores(
     seed: int = 0,
 ) -> tuple[WrittenReport, Table]:
     """As `report`, with the table of team scores that it shows."""
-    from interplay.reports.assemble import trace_document
+    from interplay.reports.trace_report import trace_document
 
     scores = team_scores(measured, seed=seed)
     document = trace_document(measured, scores, title=title)
@@ -371,7 +371,7 @@ def compare(
     from interplay.agents.api import as_agent
     from interplay.partners import compare as comparing
     from interplay.partners.panels import panel as find_panel
-    from interplay.reports.build import build_report
+    from interplay.reports.table_report import build_report
 
     admit([*agents, *partners])
     world = _game(game)
@@ -402,7 +402,7 @@ def measured_traces(
     traces: TraceSet | str | os.PathLike[str] | MeasuredTraces, shown: Sequence[int] | None = None
 ) -> MeasuredTraces:
     """A trace set, read once for all that is asked of it."""
-    from interplay.metrics.measured import MeasuredTraces
+    from interplay.metrics.measured_traces import MeasuredTraces
 
     return traces if isinstance(traces, MeasuredTraces) else MeasuredTraces(read_traces(traces), shown=shown)
 
@@ -434,7 +434,7 @@ def import_traces(
     `options` are the importer's own, such as `partners` of overcooked-web.
     """
     from interplay.traces import TraceSet
-    from interplay.traces.importers.table import IMPORTERS, sort_out
+    from interplay.traces.importers.registry import IMPORTERS, sort_out
 
     # Nothing is written if the source turns out to be unreadable.
     episodes, left = sort_out(IMPORTERS.load(kind)(source, **options), partial=partial)

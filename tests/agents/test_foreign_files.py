@@ -13,7 +13,7 @@ import pytest
 
 import interplay
 from interplay.agents.foreign import array_files, flax_networks
-from interplay.agents.foreign.views import planes_without_done, two_seat_planes_of_2019
+from interplay.agents.foreign.observations import planes_without_done, two_seat_planes_of_2019
 from interplay.errors import InterplayError
 
 

@@ -7,7 +7,7 @@ from interplay.agents.registry import name_in
 from interplay.errors import InterplayError
 from interplay.partners.panels import panel
 from interplay.rollout.teams import Team, ego_teams
-from interplay.study.live.staging import partner_agents
+from interplay.study.live.partner_engines import partner_agents
 
 NAME = "trained/overcooked/{layout}/hsp-1"
 CIRCUIT = "trained/overcooked/counter_circuit/hsp-1"  # comes with interplay itself

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,7 +36,12 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def pipeline():
-    spec = importlib.util.spec_from_file_location("zsc_pipeline", FOLDER / "pipeline.py")
+    return script("pipeline")
+
+
+def script(name):
+    """A script of the benchmark as a module."""
+    spec = importlib.util.spec_from_file_location(f"zsc_{name}", FOLDER / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -78,6 +84,64 @@ def test_what_a_job_needs_is_in_the_schedule(pipeline, plan, tmp_path):
     for job in jobs:
         missing = {(job.layout, name) for name in job.needs} - every
         assert not missing, (job.key, missing)
+
+
+def test_what_unfinished_jobs_made_is_packed(pipeline, tmp_path):
+    """A failed job's candidates come back; its states do, too, if there is room, with the manifests that name them."""
+    given = argparse.Namespace(
+        out=tmp_path / "runs", layouts=["counter_circuit_multi"], jobs=["draft"], scale=1.0, agents=None, panels=None
+    )
+    jobs = pipeline.listed(PLAN, given)
+    candidates = given.out / "counter_circuit_multi" / "draft" / "candidates"
+    made = ["policies/run0-biased.safetensors", "snapshots/0.safetensors", "state-1.safetensors", "manifest.json"]
+    for name in (*made, "../build.json", "log.jsonl"):
+        path = candidates / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    pipeline.pack(given.out, tmp_path / "packed", PLAN, jobs, set())
+    parts = sorted((tmp_path / "packed").iterdir())
+    kinds = [
+        f"{kind}.tar.gz.00" for kind in ("runs", "states-counter_circuit_multi", "unfinished-counter_circuit_multi")
+    ]
+    assert [part.name for part in parts] == kinds
+    pipeline.restore(tmp_path / "small", [part for part in parts if not part.name.startswith("states")])
+    there = {p.name for p in (tmp_path / "small").rglob("*") if p.is_file()}
+    assert there == {"run0-biased.safetensors", "build.json", "log.jsonl"}
+    pipeline.restore(tmp_path / "whole", parts)
+    assert {p.name for p in (tmp_path / "whole").rglob("*") if p.is_file()} == {
+        p.name for p in candidates.rglob("*") if p.is_file()
+    } | {"build.json"}
+
+
+def test_new_egos_on_the_panel_of_before_stand_beside_earlier_methods(tmp_path, monkeypatch):
+    """Rows of methods that were trained anew are replaced, others stay; best responses are those of the panel now."""
+    monkeypatch.syspath_prepend(FOLDER)
+    install = script("install")
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    cell = {"population": "", "partner": "3", "skill": "mid", "ego_seat": 0}
+    worth = {"best_response_return": 50, "best_response_low": 45, "best_response_high": 55, "self_play_return": 0}
+    about = {"prefers": "hoards dishes", "return_se": 0.5, "self_play_return": 3}
+
+    def row(method, seed, value):
+        return {"algorithm": method, "seed": seed} | cell | {"return": value} | worth
+
+    def met(a, b, value):
+        return {"algorithm": a, "seed": 1, "partner": b, "partner_seed": 1, "ego_seat": 0, "return": value}
+
+    for folder in (runs, results):
+        folder.mkdir()
+    install.write_rows(results / "returns.csv", [row("hsp", 1, 5), row("hsp", 2, 6), row("cole", 1, 7)])
+    install.write_rows(runs / "returns_generated.csv", [row("hsp", 1, 40) | about, row("cole", 1, 8) | about])
+    install.write_rows(results / "crossplay.csv", [met("cole", "cole", 1), met("cole", "hsp", 2), met("hsp", "hsp", 3)])
+    install.write_rows(runs / "crossplay.csv", [met("cole", "cole", 9), met("cole", "hsp", 4), met("hsp", "hsp", 5)])
+    best = SimpleNamespace(seat=0, worth=SimpleNamespace(mean=60.0, low=58.0, high=62.0))
+    panel = SimpleNamespace(members=[SimpleNamespace(candidate=3, skill="mid", responses=[best])])
+    install.keep_earlier_rows(runs, results, panel, {"cole"})
+    rows = install.read_rows(results / "returns.csv")
+    assert [(r["algorithm"], r["seed"], r["return"]) for r in rows] == [("hsp", "1", "40"), ("cole", "1", "7")]
+    now = {(r["best_response_return"], r["prefers"], r["self_play_return"]) for r in rows}
+    assert now == {("60.0", "hoards dishes", "3")}
+    assert [r["return"] for r in install.read_rows(results / "crossplay.csv")] == ["1", "4", "5"]
 
 
 def test_tomatoes_cost_nothing_in_training():

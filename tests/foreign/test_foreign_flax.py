@@ -11,7 +11,7 @@ import pytest
 
 import interplay
 from interplay.agents.foreign.layers import apply
-from interplay.agents.foreign.views import jaxmarl_planes
+from interplay.agents.foreign.observations import jaxmarl_planes
 from interplay.errors import InterplayError
 from tests.foreign import networks
 

@@ -12,7 +12,7 @@ import pytest
 
 import interplay
 from interplay.agents.foreign.layers import apply
-from interplay.agents.foreign.views import OVERCOOKED_BY_PLANES, VIEWS
+from interplay.agents.foreign.observations import OVERCOOKED_BY_PLANES, VIEWS
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import OvercookedItem
 

@@ -9,7 +9,7 @@ import pytest
 
 import interplay
 from interplay.agents.api import Info, Policy
-from interplay.metrics.prediction import ranks, top
+from interplay.metrics.action_prediction import ranks, top
 from interplay.traces import replay
 from tests.metrics.hanabi.scripted import compiled
 

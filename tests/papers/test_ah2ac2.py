@@ -25,6 +25,14 @@ def test_who_foresees_people_on_any_games():
         people_table(games, ["random"], players=2, agent="hanabi/simple", split=9)
 
 
+def test_trained_agents_foresee_games_of_other_rules():
+    """People of 2017 could discard with all hint tokens there, and kept their points."""
+    game = interplay.make("hanabi/2p", bomb="keep", discard_when_full=True)
+    games = interplay.play(game, ["random", "hanabi/simple"], episodes=1, seed=0)
+    table = people_table(games, ["trained/hanabi/2p/fcp-1"], players=2, agent="hanabi/simple")
+    assert table.rows[0]["decisions"] > 0
+
+
 def test_self_play_and_behaviour_stand_beside_the_published():
     table = self_play_table(2, 3, ["hanabi/simple"])
     assert [row["agent"] for row in table.rows][1:] == ["published proxy 1", "published proxy 2"]

@@ -79,8 +79,12 @@ def test_teams_in_the_light_engine_are_counted():
 
 
 def test_the_order_of_teams_is_compared():
-    values = dict.fromkeys(("pass", "catch", "shot", "constructive"), 0.0)
-    each = [values | {"engine": e, "goals": g} for e in ("light", "real") for g in (0.1, 0.2, 0.3, 0.4)]
-    (row,) = football._carried(each)
+    """The light engine orders teams as the real one does, and agrees with itself; halves of the real one do not."""
+    names = ("pass", "catch", "shot", "constructive", "length")
+    values, goals = dict.fromkeys(names, 0.0), (0.1, 0.2, 0.3, 0.4)
+    each = [values | {"engine": e, "goals": g} for e in ("light", "real") for g in goals]
+    halves = [[row, row if row["engine"] == "light" else row | {"goals": -row["goals"]}] for row in each]
+    (row,) = football._carried(each, halves)
     assert (row["of"], row["spearman"], row["teams"]) == ("goals", 1.0, 4)
-    assert not football._carried(each[:6])
+    assert (row["light_with_itself"], row["real_with_itself"]) == (1.0, -1.0)
+    assert not football._carried(each[:6], halves[:6])

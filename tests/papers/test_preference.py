@@ -14,8 +14,9 @@ import interplay
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.games.hanabi.state import DISCARD
-from interplay.metrics.hanabi.pool import wide
-from interplay.papers.preference import pool, published
+from interplay.metrics.hanabi.agent_pool import wide
+from interplay.papers.preference import agent_pool as pool
+from interplay.papers.preference import published
 from interplay.papers.preference.figures import _drawable, figures
 from interplay.papers.preference.g2_senses import NEAREST, OURS, SENSES, g2_senses, nearest_rows, sense_shares
 from interplay.papers.preference.table5 import bare, simulated_ratings, table5

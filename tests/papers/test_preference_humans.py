@@ -13,7 +13,7 @@ from interplay.papers.preference.humans import AIS, ai_of, lost_cards, people, s
 from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import import_hanabi_data
-from interplay.traces.importers.table import sort_out
+from interplay.traces.importers.registry import sort_out
 from tests.traces.hanabi_by_hand import COPIES, game
 from tests.traces.hanabi_by_hand import Table as HandTable
 from tests.traces.test_importers_hanabi import human_record, write_games

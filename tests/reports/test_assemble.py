@@ -6,8 +6,9 @@ import pytest
 import interplay
 from interplay import api
 from interplay.errors import InterplayError
-from interplay.metrics.measured import MeasuredTraces
-from interplay.reports import assemble, teamwork
+from interplay.metrics.measured_traces import MeasuredTraces
+from interplay.reports import teamwork
+from interplay.reports import trace_report as assemble
 from interplay.traces import TraceSet
 from tests.glossary import all_columns_explained  # noqa: F401
 from tests.reports.report_helpers import bundle_tables

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.metrics.hanabi.pool import wide
+from interplay.metrics.hanabi.agent_pool import wide
 from tests.reports.report_helpers import bundle_tables
 
 

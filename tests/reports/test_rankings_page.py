@@ -15,7 +15,7 @@ from interplay.papers.zsc.printed import (
 )
 from interplay.reports.rankings import bump_chart, ranking_report, wide
 from interplay.stats import spearman
-from interplay.stats.rankings import rank_agreement
+from interplay.stats.measure_agreement import rank_agreement
 from interplay.table import Table
 from tests.glossary import all_columns_explained  # noqa: F401
 

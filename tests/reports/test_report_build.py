@@ -18,7 +18,7 @@ from interplay.reports import (
     grade_report,
     replay_data,
 )
-from interplay.reports.build import partner_name
+from interplay.reports.table_report import partner_name
 from interplay.table import Table
 from tests.reports.report_helpers import ACTIONS, REWARDS, STATES, Page, toy
 

@@ -10,7 +10,7 @@ import interplay
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import NOTHING, Encoding, Step
 from interplay.games.scene import Scene
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.traces import TraceSet, read_jsonl, replay, same, verify, write_jsonl
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from interplay.errors import InterplayError
-from interplay.stats.rankings import draw, kendall_by_row, rank_agreement, spearman_by_row
+from interplay.stats.measure_agreement import draw, kendall_by_row, rank_agreement, spearman_by_row
 from interplay.table import Table
 
 

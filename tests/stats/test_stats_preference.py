@@ -8,7 +8,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.stats import predict_ratings, relations
 from interplay.stats.correlation import pearson_p_value
-from interplay.stats.multiplicity import bonferroni_threshold
+from interplay.stats.multiple_testing import bonferroni_threshold
 from interplay.stats.preference.ridge import PENALTIES, Prepared, choose
 from interplay.table import Table
 

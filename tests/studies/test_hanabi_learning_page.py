@@ -110,7 +110,7 @@ def test_the_page_tells_budgets_matrices_and_published_rows(study, found):
     text = study.page(found)
     assert "| hdr_2p | 2 | 2e8 | 1e10 | 1/50 | 1,000,000 | 90 | – |" in text
     assert "| op_2p | 2 | 2e8 | – | – | 1,000,000 | 90 | H200 |" in text
-    assert "| op_2p (earlier) | 1 | 1e6 |" in text  # no attempt is lost
+    assert "| op_2p (another) | 1 | 1e6 |" in text  # no attempt is lost
     assert "| op_2p | 12.50, 13.00 | – | 13.91 | AH2AC2 |" in text
     assert "fcp_2p" not in text  # it was not trained, so nothing is said of it
     assert "| op-1 | 6.0 | **12.0** | 10.0 | 1.0 |" in text

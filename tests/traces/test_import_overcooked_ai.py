@@ -23,7 +23,6 @@ from interplay.errors import InterplayError, TraceError
 from interplay.games.overcooked.human import human_games, save_games
 from interplay.games.overcooked.state import OvercookedItem, soup
 from interplay.traces import game_of, replay
-from interplay.traces.importers.frames import find_pickles, read_frame
 from interplay.traces.importers.overcooked_ai import (
     GROUP,
     PICKLES,
@@ -31,6 +30,7 @@ from interplay.traces.importers.overcooked_ai import (
     import_overcooked_ai,
     read_games,
 )
+from interplay.traces.importers.pickled_tables import find_pickles, read_frame
 
 FACING = {(0, -1): 0, (0, 1): 1, (1, 0): 2, (-1, 0): 3}
 ITEMS = {"onion": OvercookedItem.ONION, "tomato": OvercookedItem.TOMATO, "dish": OvercookedItem.DISH}

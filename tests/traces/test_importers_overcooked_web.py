@@ -10,7 +10,7 @@ import interplay
 from interplay.errors import InterplayError, TraceError
 from interplay.games.overcooked.state import MOVES
 from interplay.traces.importers.overcooked_web import import_overcooked_web
-from interplay.traces.importers.table import LeftOut
+from interplay.traces.importers.registry import LeftOut
 from interplay.traces.replay import replay
 
 SECRET = "somebody@example.org"

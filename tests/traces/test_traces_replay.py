@@ -12,8 +12,8 @@ from interplay.errors import TraceError
 from interplay.games.checksum import checksum
 from interplay.games.registry import make
 from interplay.traces import TraceSet, game_of, replay, replay_batches, replays, states_at, verify
-from interplay.traces.compare import _rounding
 from interplay.traces.replay import padded
+from interplay.traces.replay_comparison import _rounding
 from tests.traces.traces_toy import Broken, Fate, Slow, Toy, jitted, play
 
 

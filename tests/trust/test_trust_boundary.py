@@ -22,8 +22,8 @@ from interplay.agents.hanabi import pretrained
 from interplay.agents.llm.limits import Prices
 from interplay.agents.llm.response_cache import ResponseCache
 from interplay.agents.registry import recorded_agent
-from interplay.challenge import check as challenge_check
 from interplay.challenge import spec as challenge_spec
+from interplay.challenge import verify_result as challenge_check
 from interplay.challenge.client import Candidate
 from interplay.cli.main import run
 from interplay.errors import InterplayError
@@ -35,11 +35,11 @@ from interplay.rollout import recorded_games as recorded
 from interplay.server.examples import CHALLENGES
 from interplay.study.analysis.sources import read_measures
 from interplay.study.export.files import read_folder
-from interplay.study.live import staging
+from interplay.study.live import partner_engines as staging
 from interplay.study.protocol import reading
 from interplay.traces import TraceSet, read_jsonl, verify, write_jsonl
 from interplay.traces.export import to_record
-from interplay.traces.importers.frames import read_frame
+from interplay.traces.importers.pickled_tables import read_frame
 from interplay.traces.schema import TABLES
 from interplay.training import checkpoint, loader, saved_stages
 from interplay.training.config import Experiment
@@ -136,7 +136,7 @@ def test_one_module_alone_imports_by_name():
         if any(w in text for w in ("pickle.load", "pickle.dump", "Unpickler", "allow_pickle=True", "yaml.load(")):
             loading.add(name)
     assert importing == {"__init__.py", "trust.py"}  # the package imports its own public names when they are used
-    assert loading == {"agents/foreign/array_files.py", "traces/importers/frames.py"}
+    assert loading == {"agents/foreign/array_files.py", "traces/importers/pickled_tables.py"}
 
 
 # --- traces

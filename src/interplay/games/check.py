@@ -18,9 +18,9 @@ import numpy as np
 
 from interplay.errors import ContractError
 from interplay.games.api import Encoding, Game, State, Step, is_jax
-from interplay.games.compare import difference, is_array, plain_array
 from interplay.games.registry import make
 from interplay.games.scene import Scene
+from interplay.games.state_comparison import difference, is_array, plain_array
 from interplay.trust import admit
 
 # (state, seat, generator) -> a state that this seat cannot tell from the given one; None if there is none

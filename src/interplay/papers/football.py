@@ -154,7 +154,7 @@ def in_both_engines(
         real: Episodes in the real engine; 0: none, as where it is not built.
         seed: Of all chance.
         horizon: Steps of an episode of the real engine; None: its own 400.
-        engine: Where episodes are played: `local`, `processes:2`, ...
+        engine: Where episodes are played: `local` or `ray`.
 
     Raises:
         InterplayError: A team has not three agents, or the real engine is asked for and not built.
@@ -162,7 +162,7 @@ def in_both_engines(
     games = {"light": (make("football/keepaway"), light)}
     if real:
         games["real"] = (make("football/3v1", **({} if horizon is None else {"horizon": horizon})), real)
-    pooled, each, helps = [], [], []
+    pooled, each, helps, halves = [], [], [], []
     for where, (game, episodes) in games.items():
         for name, teams in methods.items():
             about = {"team": name, "engine": where}
@@ -172,13 +172,14 @@ def in_both_engines(
                 played = run(game, [team], episodes=episodes, seed=seed, engine=engine)
                 made.append(measure(TraceSet.in_memory(played), ["score", "events", "interdependence"]))
                 each.append(about | {"seed": number} | _played(made[-1:]))
+                halves.append([_played([_every_other(made[-1], first)]) for first in (0, 1)] if episodes > 1 else [])
             pooled.append(about | {"teams": len(teams)} | _played(made))
             helps += [about | row for row in _helps(made)]
     return BothEngines(
         methods=Table.of(pooled, "Teams in both engines"),
         teams=Table.of(each, "Team by team"),
         helps=Table.of(helps, "Who helps whom, per 100 episodes"),
-        carried=Table.of(_carried(each), "Light engine and real engine"),
+        carried=Table.of(_carried(each, halves), "Light engine and real engine"),
     )
 
 
@@ -226,16 +227,37 @@ def _helps(tables: Sequence[Table]) -> list[Row]:
     ]
 
 
-def _carried(each: Sequence[Row]) -> list[Row]:
-    """Return the rank correlation of both engines over teams, for what teams did."""
-    by_engine = {where: [r for r in each if r["engine"] == where] for where in ("light", "real")}
-    if len(by_engine["real"]) < LEAST_TEAMS:
+def _every_other(table: Table, first: int) -> Table:
+    return Table.of([row for row in table.rows if row["episode"] % 2 == first])
+
+
+def _carried(each: Sequence[Row], halves: Sequence[Sequence[Row]]) -> list[Row]:
+    """Return the rank correlation of both engines over teams, for what teams did.
+
+    Args:
+        each: A row for each team and engine.
+        halves: The same of every other episode, and of the others, for how far an engine agrees with itself.
+    """
+    at = {where: [i for i, row in enumerate(each) if row["engine"] == where] for where in ("light", "real")}
+    if len(at["real"]) < LEAST_TEAMS:
         return []
     rows: list[Row] = []
-    for what in ("goals", "pass", "catch", "shot", "constructive"):
-        x, y = ([r[what] for r in by_engine[where]] for where in ("light", "real"))
+    for what in ("goals", "pass", "catch", "shot", "constructive", "length"):
+        x, y = ([each[i][what] for i in at[where]] for where in ("light", "real"))
         if len(set(x)) > 1 and len(set(y)) > 1:
-            found = spearman(x, y)
-            interval = {"low": found.low, "high": found.high, "p": found.p}
-            rows.append({"of": what, "spearman": found.r, **interval, "teams": found.n})
+            correlation = spearman(x, y)
+            interval = {"low": correlation.low, "high": correlation.high, "p": correlation.p}
+            itself = {f"{w}_with_itself": _reliability([[h[what] for h in halves[i]] for i in at[w]]) for w in at}
+            rows.append({"of": what, "spearman": correlation.r, **interval, "teams": correlation.n, **itself})
     return rows
+
+
+def _reliability(halves: Sequence[Sequence[float]]) -> float | None:
+    """Return the rank correlation of two such runs of one engine: that of its halves, corrected by Spearman-Brown."""
+    if not all(halves):
+        return None
+    x, y = zip(*halves, strict=True)
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return None
+    r = spearman(x, y).r
+    return 2 * r / (1 + r) if r > 0 else r

@@ -1,6 +1,5 @@
 """Reports: tables, figures and replays in one HTML file that needs nothing from outside."""
 
-from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark, help_graph, timeline
 from interplay.reports.document import (
     Columns,
@@ -16,6 +15,7 @@ from interplay.reports.document import (
 )
 from interplay.reports.figures import FigureEstimate, Point, heat_map, interval_plot, scatter, strip
 from interplay.reports.replay import replay_data, still
+from interplay.reports.table_report import build_report, crossplay_report, grade_report
 
 __all__ = [
     "Columns",

@@ -21,7 +21,7 @@ from interplay.metrics.communication.profiles import profile_name
 from interplay.metrics.communication.reader_error import errors_of, known_errors, share_bounds
 from interplay.metrics.communication.records import CATEGORIES, REASONS, AuditSettings, Transcript
 from interplay.metrics.communication.source import open_source, transcripts_of
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.document import (
     Download,
     Group,

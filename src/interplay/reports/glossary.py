@@ -1,263 +1,18 @@
-"""What the columns of our tables mean, in a sentence each: the glossary at the end of every report."""
+"""What the columns of our tables mean: the glossary that ends every report, with its sentences in `glossary.toml`."""
 
 from __future__ import annotations
 
+import functools
 import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 
-# Measures: values of the column `metric`, and columns of their own in wide tables.
-MEASURES = {
-    "score": "points of the team in an episode, by the game's rules",
-    "reward": "points credited to a seat",
-    "length": "steps of an episode",
-    "events": "how often an event of the game happened",
-    "accepted": "offers (triggers) of an agent that a teammate used",
-    "parked": "offers that the giver took back before anybody used them",
-    "ignored": "offers that nobody used",
-    "triggers": "offers: things that an agent put where a teammate can take them",
-    "subtasks": "sub-tasks that an agent completed, such as putting an onion into a pot",
-    "percent_triggered": "100 x triggers / sub-tasks of the agent",
-    "percent_not_accepted": "100 x offers that no teammate used / all offers",
-    "constructive": "hand-overs that helped to reach the goal",
-    "looping": "hand-overs of a thing that came back to its giver",
-    "irrelevant": "hand-overs that led to no goal",
-    "reciprocal": "constructive hand-overs between two agents who each gave to the other in the episode",
-    "sequential": "constructive hand-overs that went one way only in the episode",
-    "constructive_per_goal": "constructive hand-overs for each goal reached (a soup, a victim)",
-    "adr": "accepted dependency rate: accepted / triggers",
-    "mor": "missed opportunity rate: 1 - accepted dependency rate",
-    "idensity": "constructive hand-overs / all hand-overs of a giver",
-    "communicativeness": "of the turns with a hint token, the share in which the seat hinted",
-    "ipp": "information per play: of colour and rank, the share known of the cards that a seat played",
-    "g1": "of a seat's turns, the share in which it discards a card known to be playable (dominated)",
-    "g2": "of a seat's turns, the share in which it plays a card known to be unplayable (dominated)",
-    "g3": "of a seat's turns, the share in which it plays a card known to be playable (dominant)",
-    "ci": "context independence of messages: the mean of p(message | concept) p(concept | message)",
-    "ic": "instantaneous coordination: mutual information of a partner's action and the response, in nats",
-    "ic_corrected": "instantaneous coordination, corrected for its bias in few games, in nats",
-    "ad_entropy": "entropy of an agent's actions, in nats",
-    "ard_entropy": "entropy of pairs of a partner's action and the response, in nats",
-    "adherence": "share of a seat's moves that follow H-Group's conventions",
-    "self_play": "mean score with itself",
-    "intra_xp": "mean score with other runs of the same algorithm",
-    "inter_xp": "mean score with other algorithms",
-    "cross_entropy": "mean of -log p of the recorded actions, in nats a decision; lower is better",
-    "accuracy": "share of decisions whose likeliest action is the recorded one",
-    "worth": "points with a hand-over or partner minus points of the same play without",
-}
-COLUMNS = {
-    # Who and what.
-    "agent": "who is measured",
-    "agents": "who sat where: first seat | second seat",
-    "partner": "with whom the agent or person played",
-    "partners": "how many partners the row is about",
-    "game": "the game or setting by its name",
-    "episode": "number of the episode in its trace set",
-    "episodes": "episodes that the number summarises",
-    "games": "games that the number summarises",
-    "metric": "what is measured",
-    "measure": "the measure of play that is held against the ratings",
-    "value": "the measured value",
-    "seat": "place at the table, from 0",
-    "unit": "what is counted once: people (their means) or single answers",
-    "what": "what the row is about",
-    "note": "why something is missing",
-    "seat_of_agent": "the agent's place at the table, from 0",
-    "setting": "the kitchen and who plays in it",
-    "layout": "the kitchen, house or table that was played",
-    "team": "who sat where: first seat | second seat",
-    "event": "the event of the game",
-    "replay": "the episode to watch",
-    "test": "which test it is",
-    "panel": "the set of evaluation partners",
-    # Hanabi.
-    "scoring": "what becomes of the points when the last life is lost: kept or lost",
-    "points kept": "points with those kept that a team had when its last life was lost",
-    "points lost": "points with none for a team whose last life was lost",
-    "bombs": "share or number of games in which the last life was lost",
-    "perfect": "share or number of games with all points",
-    "turns": "moves of a game, or of the seat in it",
-    "plays": "cards played",
-    "misplays": "cards played that did not fit",
-    "discards": "cards discarded",
-    "hints": "hints given",
-    # Hand-overs.
-    "giver": "seat of the agent who gave",
-    "receiver": "seat of the agent who took",
-    "channel": "by what way things were handed over: counters, pots",
-    "class": "what the hand-over led to: constructive (a goal), looping or irrelevant",
-    "gave": "the giver's action",
-    "gave_t": "the step of the giver's action",
-    "used": "the receiver's action",
-    "used_t": "the step of the receiver's action",
-    "object": "what was handed over",
-    "moment": "the moment to watch in the replay",
-    "int_cons": "constructive hand-overs an episode",
-    "int_non_cons": "looping and irrelevant hand-overs an episode",
-    "int_cons_coop": "constructive hand-overs an episode, of the agent with a copy of itself",
-    "int_cons_coop_matched": "the same, in as many episodes as the agent played with others",
-    "pct_trig_tot_sub": "100 x triggers / sub-tasks of the agent",
-    "pct_trig_not_accepted": "100 x offers that no teammate used / all offers",
-    "pct_trig_parked": "100 x offers that the giver took back / all offers",
-    "pct_trig_ignored": "100 x offers that nobody used / all offers",
-    "task_reward": "points of the team in an episode",
-    # Grades and best responses.
-    "self_play_return": "mean score of the partner with a copy of itself",
-    "worth": "what the partner was worth in points: with it minus without it",
-    "wins": "resamples or pairings in which the agent is ahead",
-    "losses": "resamples or pairings in which the agent is behind",
-    "ties": "pairings in which both have the same score",
-    "return": "mean score an episode",
-    "return_se": "standard error of the mean score",
-    "best_response_se": "standard error of the best response's mean score",
-    "honest": "the ratio to the best response, at most 1; empty where the best response has no return",
-    "compatible": "the same, counted as 1 where the best response has no return, as the published script does",
-    "kind": "what sort of partner it is",
-    "fallback": "share of moves that a language model did not choose: the default was played",
-    "alone": "mean score with a partner that does nothing",
-    "gives": "hand-overs of the agent an episode that helped to reach the goal",
-    "gets": "hand-overs to the agent an episode that helped to reach the goal",
-    "partner_offers": "what the partner put within reach, an episode",
-    "accepted_percent": "of the partner's offers, per cent that the agent used",
-    "parked_percent": "of the partner's offers, per cent that the partner took back",
-    "ignored_percent": "of the partner's offers, per cent that nobody used",
-    "br_prox": "mean score over that of the partner's best response in the same seat, at most 1",
-    "best_response": "mean score of the partner's best response in the same seat",
-    "best_response_return": "mean score of the partner's best response in the same seat",
-    "ratio": "mean score over that of the best response, not cut at 1",
-    "prefers": "what the partner was rewarded for in training, beside points",
-    "skill": "how far the partner was trained: mid or final",
-    "sets": "sets of partners that sit together",
-    "rank": "place, 1 is best",
-    "first_share": "share of resamples in which it comes first",
-    "algorithm": "the training method",
-    "population": "how many partners it was trained with",
-    "iqr": "inter-quartile range",
-    "honest_iqm": "inter-quartile mean without partners whose best response has no return",
-    "honest_iqr": "inter-quartile range without partners whose best response has no return",
-    "n_excluded": "cells whose best response has no return",
-    "n_above": "cells in which an agent exceeded the best response",
-    "beyond_noise": "whether it exceeds the best response by more than chance would",
-    "n_beyond_noise": "cells in which an agent exceeded the best response by more than chance would",
-    "above_share": "share of cells in which an agent exceeded the best response",
-    "unclipped_iqm": "inter-quartile mean of ratios to the best response that are not cut at 1",
-    "honest_rank": "place without partners whose best response has no return, 1 is best",
-    "highest_ratio": "the highest ratio of an agent's score to that of this best response",
-    "egos": "how many agents were measured by this best response",
-    "ego_seats": "seats of the agent that is measured, from 0",
-    "seed": "the training run",
-    "n_seeds": "how many training runs of the algorithm",
-    "n_partners": "how many evaluation partners",
-    "size": "which population size the row takes of each algorithm: 1 is its smallest",
-    "populations": "the population size taken of each algorithm that has several",
-    "without": "algorithms without a population of this size, which are left out",
-    # Predictions of preference.
-    "metrics": "the measures that predict together",
-    "r_squared": "share of the variance that is predicted, on agents that were left out",
-    "chance": "the same, expected of predictions by chance",
-    "error": "root mean squared error of the predictions",
-    "error_of_mean": "root mean squared error of predicting the mean for everyone",
-    "coverage": "share of left-out values that lie within their 95 % interval",
-    "half_width": "half the width of these intervals, on average",
-    "left out": "what is left out in turn",
-    "weight": "weight of the measure in the prediction",
-    "per_sd": "change of the prediction for one standard deviation of the measure",
-    "penalty": "strength of the ridge penalty, chosen by cross-validation",
-    "peak": "value of the measure at which the fitted curve is highest",
-    "shape": "the curve that fits best: a line or a parabola",
-    "sample": "which agents the row is about",
-    "significant": "whether p is below .05 after correction",
-    # Studies: people and answers.
-    "person": "the participant, under the name of the export",
-    "people": "how many participants the row rests on",
-    "status": "how far the participant came: active, done, screened, dropped, withdrawn",
-    "language": "the language in which the participant took part",
-    "in": "whether the participant is part of the analysis",
-    "why_not": "which rule of the study file left the participant out",
-    "unfinished_games": "games that were begun and not played to their end",
-    "answers": "answers that the row rests on",
-    "answer": "the answer that puts a participant into the group",
-    "question": "the question by its id in the study file",
-    "questions": "how many questions the scale has",
-    "text": "the question as it was asked",
-    "rating": "the question or scale that was rated",
-    "scale": "the scale of several questions that are added up",
-    "group": "the group of participants, by their answer",
-    "times": "how often it happened",
-    "against": "the value that the mean is tested against; by default the middle of the scale",
-    "alpha": "Cronbach's alpha: how far the questions of a scale measure one thing (1: entirely)",
-    "alpha_without": "Cronbach's alpha of the other questions, without this one",
-    "with_the_rest": "correlation of the question with the sum of the others",
-    # Estimates and tests.
-    "n": "how many values the number summarises",
-    "estimate": "the estimate; its 95 % interval stands beside it",
-    "mean": "arithmetic mean; its 95 % interval stands beside it",
-    "median": "the value in the middle",
-    "iqm": "inter-quartile mean: the mean of the middle half of all values",
-    "sd": "standard deviation",
-    "se": "standard error",
-    "level": "level of the intervals",
-    "low": "lower end of the interval",
-    "high": "upper end of the interval",
-    "a": "the first of the two that are compared",
-    "b": "the second of the two that are compared",
-    "mean_a": "mean of a",
-    "mean_b": "mean of b",
-    "difference": "mean of a minus mean of b",
-    "unpaired": "participants who have only one of the two values, and are left out",
-    "t": "Student's t",
-    "df": "degrees of freedom",
-    "df1": "degrees of freedom of the numerator",
-    "df2": "degrees of freedom of the denominator, by Satterthwaite",
-    "df_within": "degrees of freedom of the slope within people",
-    "f": "F statistic: do partners differ at all",
-    "d": "Cohen's d: the difference in standard deviations",
-    "dz": "Cohen's dz: the paired difference in standard deviations of the differences",
-    "bf10": "Bayes factor for an effect against none; above 1 speaks for an effect",
-    "p": "probability of a result at least as far from no effect, if there were none",
-    "margin": "the difference that would not matter, by the study file",
-    "r": "correlation",
-    "slope": "change of the rating for one more of the measure, people and partners as random effects",
-    "within": "the same slope within people: how a person's own ratings move with the measure",
-    "spearman": "Spearman's rank correlation",
-    "kendall": "Kendall's tau-b, a rank correlation",
-    "share": "share of cases; its 95 % interval stands beside it",
-    "chi2": "Friedman's chi-squared statistic",
-    "w": "Kendall's W: how far people agree in their rankings (1: entirely)",
-    # Rankings and preferences.
-    "place": "place of the partner by its mean rank, 1 is best",
-    "mean_rank": "mean of the ranks that people gave, 1 is best",
-    "median_rank": "median of the ranks that people gave",
-    "first": "share of people who put the partner first; in tables of comparisons, the partner that came first",
-    "last": "share of people who put the partner last",
-    "second": "the partner that came second",
-    "above": "the partner that the other is ranked above",
-    "other": "the measure that the ranks are compared with",
-    "left_out": "partners without a rank or a value, who are left out",
-    "over": "the partner that the other is compared with",
-    "preference": "mean of the summed answers from the middle, above 0 where the first is preferred",
-    "share_preferring": "share of people who prefer the first",
-    "times_first": "how often the first of the two was played first",
-    "for_second": "mean of the answers from the middle, above 0 where the partner that came second is preferred",
-    "strength": "how much the partner is preferred to the average one, from all comparisons together",
-}
-_RULES = (  # of names that are made of others, whose meanings stand in the brackets
-    (r"(\w+), seat (\d)", "{0}; of the agent in seat {1}"),
-    (r"(\w+) (\d) → (\d)", "{0}; from seat {1} to seat {2}"),
-    (r"seat_(\d)", "who sat in seat {0}"),
-    (r"(expert|moderate)_(.+)", "{1}; with {0} partners"),
-    (r"p_(.+_)?holm", "the same p with Holm's correction over all tests of the table"),
-    (r"p_wilcoxon", "p of Wilcoxon's signed-rank test, which looks at ranks only"),
-    (r"p_within", "p of the slope within people"),
-    (r"p_agents", "p with agents, not people, as what is counted"),
-    (r"p_equivalent", "p of the test that the effect is smaller than the margin"),
-    (r"p_not_worse", "p of the test that a is not worse than b by more than the margin"),
-    (r"p_bonferroni", "p with Bonferroni's correction"),
-    (r"(.+)_p", "p of {0}"),
-    (r"(p.*)_all", "{0}, over all analyses of the page together"),
-    (r"sd_residual", "standard deviation that people and partners leave unexplained"),
-    (r"(.+)_sd", "standard deviation of: {0}"),
-    (r"sd_(.+)", "standard deviation between levels of {0}, as the model estimates it"),
-)
+
+@functools.cache
+def _sentences() -> Mapping[str, Mapping[str, str]]:
+    """Return what `measures`, their `parts`, `columns` and names `made_of_others` mean."""
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def meaning(name: str) -> str | None:
@@ -266,30 +21,19 @@ def meaning(name: str) -> str | None:
     Args:
         name: The column, or a measure with further parts after it: `ipp/told`, `constructive/unlimited/counters`.
     """
-    if name in COLUMNS:
-        return COLUMNS[name]
+    sentences = _sentences()
+    if name in sentences["columns"]:
+        return sentences["columns"][name]
     measure, *parts = name.split("/")
-    if measure not in MEASURES:
+    if measure not in sentences["measures"]:
         return _by_rule(name)
-    words = [_PARTS.get(part, part) for part in parts]
-    return MEASURES[measure] + (f" ({', '.join(words)})" if words else "")
+    words = [sentences["parts"].get(part, part) for part in parts]
+    return sentences["measures"][measure] + (f" ({', '.join(words)})" if words else "")
 
 
 def _by_rule(name: str) -> str | None:
-    for pattern, sentence in _RULES:
+    for pattern, sentence in _sentences()["made_of_others"].items():
         if match := re.fullmatch(pattern, name):
             parts = [part or "" for part in match.groups()]
             return sentence.format(*((meaning(part) if part else None) or part.replace("_", " ") for part in parts))
     return None
-
-
-_PARTS = {
-    "told": "by hints that named the card",
-    "deduced": "as far as all hints tell",
-    "public": "known by hints and open cards",
-    "seen": "known by the other hands, too",
-    "unlimited": "however late",
-    "counters": "over counters",
-    "pots": "through pots",
-    "counters+pots": "over counters and through pots",
-}

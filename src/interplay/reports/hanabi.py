@@ -9,9 +9,9 @@ import numpy as np
 from interplay.games.hanabi.game import Hanabi
 from interplay.metrics.api import Sample
 from interplay.metrics.grouping import AgentKey, team
+from interplay.metrics.hanabi.agent_pool import wide
 from interplay.metrics.hanabi.moves import is_discard, is_hint, is_play, moves, per_seat
-from interplay.metrics.hanabi.pool import wide
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.document import Group, Section, TableSection, Text
 from interplay.table import Row, Table
 

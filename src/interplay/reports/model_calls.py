@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.metrics.model_calls import DEFINITIONS, compute, fallback_by_team, fallback_warnings
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Download, Group, ReportContext, Section, TableSection, Text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interplay.reports.build import table_sections
 from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
 from interplay.reports.figures import FigureEstimate, Point, interval_plot, scatter
+from interplay.reports.table_report import table_sections
 from interplay.stats.preference import RatingPrediction
 from interplay.stats.regression import linear_fit
 from interplay.table import Table

@@ -10,7 +10,7 @@ from interplay.reports import svg
 from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
 from interplay.reports.figures import heat_map
 from interplay.reports.svg import INK, PAPER, RULE, element, hover, text
-from interplay.stats.rankings import Agreement
+from interplay.stats.measure_agreement import Agreement
 from interplay.table import Table
 
 EXPLAINED = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from interplay.metrics.interdependence import OUTCOMES
 from interplay.metrics.interdependence.metric import readable
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports import diagrams, figures
-from interplay.reports.build import help_graphs
 from interplay.reports.diagrams import Mark
 from interplay.reports.document import Columns, Figure, Group, Section, TableSection, Text
+from interplay.reports.table_report import help_graphs
 from interplay.stats import linear_fit, pearson
 from interplay.table import Row, Table
 

@@ -20,8 +20,8 @@ from interplay.agents.api import Agent, Identity, Info, Player, Policy, as_agent
 from interplay.agents.identity import content_hash
 from interplay.errors import ContractError, IllegalAction
 from interplay.games.api import Game, State, is_jax
-from interplay.games.compare import difference
 from interplay.games.registry import make
+from interplay.games.state_comparison import difference
 from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.trust import admit
 

@@ -22,7 +22,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
 from interplay.rollout.seat import bound
-from interplay.rollout.worker import PlayerWorker, result_now, wait_for
+from interplay.rollout.worker_threads import PlayerWorker, result_now, wait_for
 
 
 class PartnerFault(Exception):

@@ -27,7 +27,7 @@ from interplay.rollout.episode import EpisodeRecorder
 from interplay.rollout.live import LiveEngine, LiveTable, PartnerFault, PartnerId
 from interplay.rollout.packing import Packing
 from interplay.rollout.seat import START, StaticPolicy, chance_key, policy_start, seat_turn
-from interplay.rollout.worker import PlayerWorker
+from interplay.rollout.worker_threads import PlayerWorker
 
 LOG = logging.getLogger("interplay.live")
 SIZES = (1, 8, 64)  # of compiled batches
@@ -234,9 +234,9 @@ class CompiledEngine(LiveEngine):
             for seat in table.memory:
                 places.setdefault(self.registry.at(table, seat), []).append((table, seat))
         chosen: dict[int, dict[int, int]] = {id(table): {} for table in tables}
-        for partner, held in places.items():
-            for first in range(0, len(held), self._sizes[-1]):
-                self._think_alike(self._policies[partner], held[first : first + self._sizes[-1]], chosen)
+        for partner, alike in places.items():
+            for first in range(0, len(alike), self._sizes[-1]):
+                self._think_alike(self._policies[partner], alike[first : first + self._sizes[-1]], chosen)
         return [chosen[id(table)] for table in tables]
 
     def _think_alike(

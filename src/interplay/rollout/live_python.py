@@ -22,7 +22,7 @@ from interplay.rollout.episode import EpisodeRecorder
 from interplay.rollout.live import LiveEngine, LiveTable, PartnerRegistry
 from interplay.rollout.python_runner import state_checksum, step_once
 from interplay.rollout.seat import START, chance_key
-from interplay.rollout.worker import WorkerThread
+from interplay.rollout.worker_threads import WorkerThread
 
 LOG = logging.getLogger("interplay.live")
 TEXT = "text"  # beside a game's encodings: the game as text for a seat

@@ -6,8 +6,8 @@ Everything is seeded, works on plain columns, and treats missing as missing. sci
 from interplay.stats.bootstrap import Interval, bootstrap
 from interplay.stats.clustered import Coefficient, clustered_fit, design_fit, within_fit
 from interplay.stats.comparison import GroupComparison, compare, probability_of_improvement
-from interplay.stats.components import VarianceComponents, assumed_components, variance_components
 from interplay.stats.correlation import Correlation, correlation_interval, kendall, pearson, spearman
+from interplay.stats.design_planning import DesignPlan, cheapest_design, expected_width
 from interplay.stats.estimators import iqm, iqr, mean, median, optimality_gap, quantile, sd, share_above
 from interplay.stats.hypothesis_tests import (
     TestResult,
@@ -19,15 +19,15 @@ from interplay.stats.hypothesis_tests import (
     t_test_welch,
     wilcoxon,
 )
+from interplay.stats.interval_tables import interval_table
 from interplay.stats.intervals import effect_interval, mean_interval, proportion_interval
-from interplay.stats.multiplicity import benjamini_hochberg, bonferroni, bonferroni_threshold, holm
-from interplay.stats.planning import DesignPlan, cheapest_design, expected_width
+from interplay.stats.multiple_testing import benjamini_hochberg, bonferroni, bonferroni_threshold, holm
 from interplay.stats.power import t_test_power, t_test_sample_size
 from interplay.stats.preference import RatingPrediction, predict_ratings, relations
 from interplay.stats.ranks import Friedman, RankStability, friedman, kendall_w, rank_shares, rank_stability, ranks
 from interplay.stats.regression import LinearFit, QuadraticFit, linear_fit, quadratic_fit, slope_interval
-from interplay.stats.scales import Alpha, cronbach_alpha
-from interplay.stats.tables import interval_table
+from interplay.stats.scale_reliability import Alpha, cronbach_alpha
+from interplay.stats.variance_decomposition import VarianceComponents, assumed_components, variance_components
 
 __all__ = [
     "Alpha",

@@ -24,7 +24,7 @@ from interplay.games.checksum import checksum
 from interplay.games.registry import make_recorded
 from interplay.games.state_arrays import unpack
 from interplay.rollout.episode import Episode
-from interplay.traces.compare import compare
+from interplay.traces.replay_comparison import compare
 
 tree_map = jax.tree_util.tree_map
 CHUNK = 64  # episodes replayed at once
@@ -144,10 +144,15 @@ def replay(game: Game, episode: Episode, *, check: bool = True) -> Replay:
 def replays(game: Game, episodes: Iterable[Episode], *, chunk: int = CHUNK, check: bool = True) -> Iterator[Replay]:
     """Play episodes of one game again, in their order, `chunk` at a time."""
     for episode, replayed in replay_unchecked(game, episodes, chunk):
-        problems = compare(game, episode, replayed) if check else []
-        if problems:
-            raise TraceError(f"{episode.game_id}, episode {episode.index} of seed {episode.seed}: {problems[0]}")
+        if check:
+            check_agrees(game, episode, replayed)
         yield replayed
+
+
+def check_agrees(game: Game, episode: Episode, replayed: Replay) -> None:
+    """Raise `TraceError` if a replay disagrees with the record of its episode."""
+    for problem in compare(game, episode, replayed):
+        raise TraceError(f"{episode.game_id}, episode {episode.index} of seed {episode.seed}: {problem}")
 
 
 def replay_unchecked(game: Game, episodes: Iterable[Episode], chunk: int) -> Iterator[tuple[Episode, Replay]]:

@@ -9,8 +9,8 @@ from interplay.errors import TraceError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode
 from interplay.table import Table
-from interplay.traces.compare import Difference, compare
 from interplay.traces.replay import Replay, check_fits, game_key, made_game, replay_batches, replay_unchecked
+from interplay.traces.replay_comparison import Difference, compare
 from interplay.traces.store import TraceSet
 
 CHUNK = 256  # episodes verified at once; their states are not kept

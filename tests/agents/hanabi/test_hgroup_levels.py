@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.agents.hanabi.hgroup import Offers
-from interplay.agents.hanabi.hgroup_levels import KIND, LEVELS, RULE_NAMES, Lapses
+from interplay.agents.hanabi.hgroup_bot import Offers
+from interplay.agents.hanabi.hgroup_skill import KIND, LEVELS, RULE_NAMES, Lapses
 from interplay.errors import InterplayError
 from interplay.rollout.recorded_games import Recorded
 

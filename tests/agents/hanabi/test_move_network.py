@@ -9,7 +9,7 @@ import pytest
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
-from interplay.agents.hanabi.hgroup import HGroup
+from interplay.agents.hanabi.hgroup_bot import HGroup
 from interplay.agents.hanabi.move_features import DECIDED, FACTS, FEATURES, described, no_history, remembered
 from interplay.agents.hanabi.move_network import MoveNetwork, MovePolicy, save
 from interplay.agents.registry import agent

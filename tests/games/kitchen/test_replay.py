@@ -3,10 +3,10 @@
 import interplay
 from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.games.collab_kitchen.plan import Follower, plan_team
-from interplay.metrics.measured import MeasuredTraces
-from interplay.reports.assemble import show_episode
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.replay import still
+from interplay.reports.trace_report import show_episode
 
 
 class DialogueAgent:

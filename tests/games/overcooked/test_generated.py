@@ -4,8 +4,8 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.games.overcooked.generated import TEMPLATES, generate, solvable
 from interplay.games.overcooked.layouts import ONE_RECIPE, SEVERAL_RECIPES, parse
+from interplay.games.overcooked.random_kitchens import TEMPLATES, generate, solvable
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

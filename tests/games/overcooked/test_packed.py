@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.games.overcooked import encodings, packed
+from interplay.games.overcooked import encodings
+from interplay.games.overcooked import packed_planes as packed
 from tests.games.overcooked import oracle
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import interplay
 from interplay.metrics.hanabi.concepts import AND, ATOM, OR, Formula, formulas, names, packed, primitives
-from interplay.metrics.hanabi.context import context_independence
+from interplay.metrics.hanabi.context_independence import context_independence
 from interplay.traces import replay
 from tests.metrics.hanabi.scripted import compiled, episode, recoloured, traces
 

@@ -5,7 +5,7 @@ from statistics import fmean
 import pytest
 
 import interplay
-from interplay.metrics.hanabi.pool import wide
+from interplay.metrics.hanabi.agent_pool import wide
 from tests.metrics.hanabi.scripted import compiled
 
 

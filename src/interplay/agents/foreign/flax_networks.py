@@ -21,8 +21,8 @@ import numpy as np
 
 from interplay.agents.foreign.array_files import flattened
 from interplay.agents.foreign.layers import Layer, check_arrays
+from interplay.agents.foreign.observations import JAXMARL_PICTURES, JAXMARL_VECTORS, Input
 from interplay.agents.foreign.policy import ForeignPolicy
-from interplay.agents.foreign.views import JAXMARL_PICTURES, JAXMARL_VECTORS, Input
 from interplay.errors import InterplayError
 
 EPSILON, BATCH_EPSILON = 1e-6, 1e-5  # of flax's layer norm and batch norm

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, PRNGKeyArray
 from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.foreign.layers import Layer, Weights, actions_of, apply, start
-from interplay.agents.foreign.views import VIEWS, Input
+from interplay.agents.foreign.observations import VIEWS, Input
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 

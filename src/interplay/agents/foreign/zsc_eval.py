@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.foreign.layers import Layer, check_arrays
+from interplay.agents.foreign.observations import OVERCOOKED_BY_PLANES, Input
 from interplay.agents.foreign.policy import ForeignPolicy
-from interplay.agents.foreign.views import OVERCOOKED_BY_PLANES, Input
 from interplay.errors import InterplayError
 
 HEAD = "act.action_out.linear"

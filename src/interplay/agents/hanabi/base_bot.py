@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Int, Int8, UInt32
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
-from interplay.agents.hanabi.cards import HINTS, card_bit, present
+from interplay.agents.hanabi.standard_deck import HINTS, card_bit, present
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.hanabi import encode

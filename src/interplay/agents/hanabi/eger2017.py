@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import best, hint_action, hint_touches, others, shift
-from interplay.agents.hanabi.cards import COLOUR, TOTAL, VALUE
+from interplay.agents.hanabi.standard_deck import COLOUR, TOTAL, VALUE
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, only, plays, stack, tell
 from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.state import HINT_COLOUR, HINT_RANK, HanabiRules

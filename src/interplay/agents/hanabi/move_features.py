@@ -13,10 +13,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import BotMove, hint_touches, others, read_move, shift
-from interplay.agents.hanabi.cards import HINTS, TOTAL
-from interplay.agents.hanabi.hgroup import HGroup, Read, chop, clued, leftmost, sets_of, will_play
+from interplay.agents.hanabi.hgroup_bot import HGroup, Read, chop, clued, leftmost, sets_of, will_play
+from interplay.agents.hanabi.standard_deck import HINTS, TOTAL
 from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.records import record
 

@@ -27,7 +27,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from interplay.agents.api import Agent, Info, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.agents.hanabi.base_bot import BotMemory
-from interplay.agents.hanabi.hgroup import HGroup
+from interplay.agents.hanabi.hgroup_bot import HGroup
 from interplay.agents.hanabi.move_features import (
     DECIDED,
     FACTS,

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import hint_touches, others
-from interplay.agents.hanabi.cards import TOTAL, UNKNOWN
+from interplay.agents.hanabi.standard_deck import TOTAL, UNKNOWN
 from interplay.agents.hanabi.tie_breaking import Lottery, discards, first, plays, stack, tell
 from interplay.errors import UnknownName
 from interplay.games.hanabi.encode import HanabiObservation

@@ -9,8 +9,8 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from interplay.agents.api import Info, Policy
 from interplay.agents.overcooked import jobs, moves
+from interplay.agents.overcooked.kitchen_constants import Tables
 from interplay.agents.overcooked.roles import ChefRole
-from interplay.agents.overcooked.tables import Tables
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.overcooked.encodings import OvercookedView

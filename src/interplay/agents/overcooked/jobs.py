@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from interplay.agents.overcooked.kitchen_constants import FAR, Tables
 from interplay.agents.overcooked.roles import NEVER, ChefJob, ChefRole
-from interplay.agents.overcooked.tables import FAR, Tables
 from interplay.games.overcooked.state import (
     COUNTER,
     DISHES,

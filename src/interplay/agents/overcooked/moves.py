@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from interplay.agents.overcooked.jobs import Goal, beside
+from interplay.agents.overcooked.kitchen_constants import FAR, Tables
 from interplay.agents.overcooked.roles import NEVER, ChefRole
-from interplay.agents.overcooked.tables import FAR, Tables
 from interplay.games.overcooked.state import FLOOR, INTERACT, STAY, OvercookedState, is_soup
 
 NUM_ACTIONS = 6

@@ -112,7 +112,7 @@ class AuditCommand:
         return with_profile(self.settings, self.judging[0]) if len(self.judging) == 1 else self.settings
 
     def _compare(self, audited) -> None:
-        from interplay.reports.judging import compare_judgings
+        from interplay.reports.judging_profiles import compare_judgings
 
         if self.by == "seat" or self.show != "summary" or self.report:
             raise InterplayError("several profiles give one table, by all, level, pairing, cell or dish: name one else")

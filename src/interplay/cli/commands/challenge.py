@@ -304,8 +304,8 @@ class ChallengeVerify(JsonOption):
     def run(self) -> int:
         """Check the file, print what was checked, and return the exit code."""
         _needs_server()
-        from interplay.challenge.check import check
         from interplay.challenge.client import call
+        from interplay.challenge.verify_result import check
 
         trusted = self.public_key or (call(self.url, "GET", "/api/v1/challenge")["public_key"] if self.url else None)
         checks = check(self.file, trusted, self.traces)
@@ -434,7 +434,8 @@ class DatabaseCommand(JsonOption):
         _needs_server()
         from interplay.challenge import admin, repository
         from interplay.challenge.spec import load
-        from interplay.server import audit, keys
+        from interplay.server import api_keys as keys
+        from interplay.server import audit
         from interplay.server.clock import SystemClock
 
         challenge = load(self.challenge)

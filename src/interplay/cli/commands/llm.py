@@ -189,7 +189,7 @@ def show_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *,
 
 
 def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
-    """Show what came of a run; return 2 if it stopped before its end."""
+    """Show what came of a run; return 2 if it stopped before its end, or if episodes are missing."""
     from interplay.llm.watch import spent
     from interplay.metrics.model_calls import fallback_warnings
 
@@ -199,8 +199,8 @@ def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
         note(warning)
     if finished.set_aside:
         note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
-    if finished.stopped:
-        note(f"stopped: {finished.stopped}\nthe same command with --out {out} goes on")
+    if why := finished.stopped or finished.outage:
+        note(f"{'stopped' if finished.stopped else 'missing'}: {why}\nthe same command with --out {out} goes on")
         return 2
     return 0
 

@@ -68,7 +68,7 @@ class FootballEngines(JsonOption):
     seed: int = 0
     """Seed of all chance."""
     engine: str = "local"
-    """Where episodes are played: local, or processes:2 and the like."""
+    """Where episodes are played: local or ray."""
 
     def run(self) -> None:
         """Print a row for each method and engine, who helped whom, and how far the order of teams is the same."""

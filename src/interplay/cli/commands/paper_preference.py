@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _pool(traces: Path | None, episodes: int, seed: int, save: Path | None = None) -> tuple[TraceSet, Table]:
     """Return a pool's games, read or played (and saved, before they are measured), and their metrics."""
-    from interplay.papers.preference import pool
+    from interplay.papers.preference import agent_pool as pool
     from interplay.traces import TraceSet
 
     games = TraceSet.open(traces) if traces else pool.play_pool(episodes=episodes, seed=seed)
@@ -70,8 +70,8 @@ class Table3:
 
     def run(self) -> None:
         """Play or read the pool and print the table."""
-        from interplay.metrics.hanabi.pool import measures
-        from interplay.papers.preference import pool
+        from interplay.metrics.hanabi.agent_pool import measures
+        from interplay.papers.preference import agent_pool as pool
         from interplay.papers.preference.g2_senses import nearest_rows
         from interplay.table import Table
 
@@ -177,7 +177,7 @@ class G2Senses:
 
     def run(self) -> None:
         """Print the senses."""
-        from interplay.papers.preference import pool
+        from interplay.papers.preference import agent_pool as pool
         from interplay.papers.preference.g2_senses import g2_senses
         from interplay.traces import TraceSet
 

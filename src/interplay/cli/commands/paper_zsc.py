@@ -133,7 +133,13 @@ class ZscTable2(_Result):
 
 
 @dataclass(frozen=True)
-class ZscTable3(_Result):
+class _FootballResult(_Result):
+    table: Annotated[Path | None, tyro.conf.Positional] = None
+    """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
+
+
+@dataclass(frozen=True)
+class ZscTable3(_FootballResult):
     """Table 3: BR-Prox in football, printed; and of a table of returns, if one is given.
 
     Examples:
@@ -141,21 +147,15 @@ class ZscTable3(_Result):
       interplay paper zsc table3 football.csv.gz
     """
 
-    table: Annotated[Path | None, tyro.conf.Positional] = None
-    """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
-
 
 @dataclass(frozen=True)
-class ZscTable10(_Result):
+class ZscTable10(_FootballResult):
     """Table 10: goals in football, printed; and of a table of returns, if one is given.
 
     Examples:
       interplay paper zsc table10
       interplay paper zsc table10 football.csv.gz
     """
-
-    table: Annotated[Path | None, tyro.conf.Positional] = None
-    """Returns with best responses, as `interplay brprox` reads them (the public football results, or yours)."""
 
 
 @dataclass(frozen=True)

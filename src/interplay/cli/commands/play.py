@@ -10,7 +10,7 @@ from interplay.cli.show import PlayOptions, note, options, show
 from interplay.table import Table
 
 if TYPE_CHECKING:
-    from interplay.metrics.measured import MeasuredTraces
+    from interplay.metrics.measured_traces import MeasuredTraces
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,7 @@ class StudyServe(Listen):
         _needs_server()
         from interplay.server.serve import check_listen
         from interplay.study.http.serve import ServeSettings, serve
-        from interplay.study.protocol.frame_words import untranslated
+        from interplay.study.protocol.translations import untranslated
 
         self._check()
         listen = Listen(
@@ -197,7 +197,7 @@ class StudyExample(ExampleCommand):
         _needs_server()
         from interplay.server.examples import STUDIES
         from interplay.study.protocol.reading import load
-        from interplay.study.protocol.words import say
+        from interplay.study.protocol.texts import say
 
         if self.write_named(STUDIES, "interplay study serve"):
             return
@@ -230,8 +230,8 @@ class Words(JsonOption):
         from pydantic import TypeAdapter, ValidationError
 
         from interplay.study.live.kitchen_phrases import PHRASES
-        from interplay.study.protocol.frame_words import all_phrases, frame_phrases, skeleton
         from interplay.study.protocol.model import Language
+        from interplay.study.protocol.translations import all_phrases, frame_phrases, skeleton
 
         try:
             language = TypeAdapter(Language).validate_python(self.language)

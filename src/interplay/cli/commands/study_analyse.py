@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from interplay.cli.show import note, show
-from interplay.study.analysis.planning import PowerQuestion, plan
+from interplay.study.analysis.power_tables import PowerQuestion, plan
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Analyse:
 
         _needs_server()
         from interplay.study.analysis import preregistration
-        from interplay.study.analysis.page import report, screen_tables
         from interplay.study.analysis.r_script import write_r_script
+        from interplay.study.analysis.report import report, screen_tables
         from interplay.study.analysis.run import analyse
         from interplay.study.analysis.sources import read_measures, read_records
         from interplay.study.protocol.reading import load

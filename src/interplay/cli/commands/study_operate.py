@@ -67,17 +67,20 @@ class Restore:
 
 
 @dataclass(frozen=True)
-class Close:
+class _StoredStudy:
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+
+
+@dataclass(frozen=True)
+class Close(_StoredStudy):
     """Take no more new participants. Those who have consented go on to their end.
 
     Examples:
       interplay study close two_chefs.db
     """
-
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Close the study."""
@@ -85,17 +88,12 @@ class Close:
 
 
 @dataclass(frozen=True)
-class Open:
+class Open(_StoredStudy):
     """Take new participants again, after `interplay study close`.
 
     Examples:
       interplay study open two_chefs.db
     """
-
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Open the study."""

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Encoding, Step
-from interplay.games.compiled import compiled
+from interplay.games.compiled_method import compiled
 from interplay.games.hanabi import checks, draw, encode
 from interplay.games.hanabi import rules as hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules, HanabiState

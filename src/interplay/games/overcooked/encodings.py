@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8
 
-from interplay.games.overcooked import packed, rules
+from interplay.games.overcooked import packed_planes as packed
+from interplay.games.overcooked import rules
 from interplay.games.overcooked.state import (
     ACTIONS,
     COUNTER,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
-from interplay.games.compiled import compiled
+from interplay.games.compiled_method import compiled
 from interplay.games.family import LONGEST
 from interplay.games.overcooked import layouts, rules
 from interplay.games.overcooked.encodings import (
@@ -25,9 +25,9 @@ from interplay.games.overcooked.encodings import (
     planes,
     planes_first,
 )
-from interplay.games.overcooked.generated import generate
 from interplay.games.overcooked.interact import EVENTS
 from interplay.games.overcooked.layouts import OvercookedLayout
+from interplay.games.overcooked.random_kitchens import generate
 from interplay.games.overcooked.recipes import Menu
 from interplay.games.overcooked.state import ACTIONS, FLOOR, IDLE, INTERACT, OvercookedState
 from interplay.games.overcooked.static_tables import StaticTables

@@ -16,8 +16,8 @@ import numpy as np
 from interplay.games.overcooked import rules
 from interplay.games.overcooked.game import Overcooked
 from interplay.games.overcooked.layouts import beside
+from interplay.games.overcooked.lower_bounds import NEVER, RelaxedOvercooked
 from interplay.games.overcooked.recipes import read_recipe
-from interplay.games.overcooked.relaxed import NEVER, RelaxedOvercooked
 from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, OvercookedState
 from interplay.games.registry import make
 from interplay.games.search import Children, RowHash, SearchResult, search

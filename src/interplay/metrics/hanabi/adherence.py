@@ -14,8 +14,8 @@ from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.rules import step
 from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
 from interplay.games.records import record
-from interplay.metrics.hanabi import hgroup
-from interplay.metrics.hanabi.hgroup import CLUES, FIRST_WRONG, NONE, ClueSignals, PublicTable
+from interplay.metrics.hanabi import hgroup_conventions as hgroup
+from interplay.metrics.hanabi.hgroup_conventions import CLUES, FIRST_WRONG, NONE, ClueSignals, PublicTable
 
 FOLLOWS = {  # rule: what a move that follows it does
     "play_clue": "gives a play clue: the card in focus fits, at once or once the clued cards below it are played",

@@ -45,11 +45,12 @@ def budgets(records: StageResults) -> list[str]:
     rows = []
     for name, record in records.stages.items():
         for number_of, attempt in enumerate([record, *records.earlier.get(name, [])]):
-            rows.append(_budget(name + (" (earlier)" if number_of else ""), name, attempt))
+            rows.append(_budget(name + (" (another)" if number_of else ""), name, attempt))
     head = ["stage", "runs", "steps of each run", "published", "share", "steps/s (all runs)"]
     head += ["seconds, with compiling", "machine"]
     about = (
-        "Nothing on this page is claimed beyond these steps. The tables below are of the longest attempt at each stage."
+        "Nothing on this page is claimed beyond these steps. The tables below are of the attempt at each stage that "
+        "ended with most points."
     )
     return ["## Budgets", "", about, "", *table(head, rows)]
 

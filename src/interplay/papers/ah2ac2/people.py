@@ -86,7 +86,8 @@ def people_table(
         raise InterplayError("there are no such games: name another --agent, or leave it out")
     rows = []
     for name in policies:
-        policy = interplay.agent(name)
+        # People's games have rules of their own, such as discards with all hint tokens there; views are the same.
+        policy = interplay.agent(name, **({"any_game": True} if name.startswith("trained/") else {}))
         if split is not None and policy.config.get("split", split) != split:
             continue
         rows.append(foreseen(games, policy, name, agent))

@@ -16,7 +16,7 @@ LINES = 10  # of a curve's end that are averaged
 class StageResults(NamedTuple):
     """What the scripts left behind."""
 
-    stages: dict[str, dict[str, Any]]  # by name, the attempt with most steps
+    stages: dict[str, dict[str, Any]]  # by name, the attempt with the highest return
     earlier: dict[str, list[dict[str, Any]]]  # and those before it
     evaluation: dict[int, dict[str, Any]]  # by players: what evaluate.py wrote
     crossplay: dict[int, dict[str, Any]]  # by players

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from interplay.metrics.hanabi.pool import measures
-from interplay.papers.preference.pool import AGENTS
+from interplay.metrics.hanabi.agent_pool import measures
+from interplay.papers.preference.agent_pool import AGENTS
 from interplay.papers.preference.table5 import METRICS, bare, line_of, table5
 from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
 from interplay.reports.figures import Point, heat_map, scatter, strip
@@ -105,8 +105,8 @@ def _panel(rows: Sequence[Row], metric: str, y: str = "rating") -> Figure:
 
 
 def _scores(rows: Sequence[Row]) -> list[Section]:
-    shown = [m for m in ("self_play", "intra_xp", "inter_xp") if sum(row[m] is not None for row in rows) > 2]
-    return [_panel(rows, metric, "human_ai_score") for metric in shown]
+    with_values = [m for m in ("self_play", "intra_xp", "inter_xp") if sum(row[m] is not None for row in rows) > 2]
+    return [_panel(rows, metric, "human_ai_score") for metric in with_values]
 
 
 def _comparisons(ratings: Table, comparisons: Sequence[Row]) -> list[Section]:

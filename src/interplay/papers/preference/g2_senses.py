@@ -23,7 +23,7 @@ from interplay.metrics.api import Sample, samples
 from interplay.metrics.grouping import team
 from interplay.metrics.hanabi.moves import in_blocks, moves, per_seat, positions, rules_of
 from interplay.papers.preference import published
-from interplay.papers.preference.pool import AGENTS, t_interval
+from interplay.papers.preference.agent_pool import AGENTS, t_interval
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 

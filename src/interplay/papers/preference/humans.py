@@ -24,12 +24,12 @@ from interplay.reports.document import Report
 from interplay.reports.preference import preference_report
 from interplay.rollout.episode import Episode
 from interplay.stats import RatingPrediction
-from interplay.stats.multiplicity import over_everything
+from interplay.stats.multiple_testing import over_everything
 from interplay.study.analysis.mixed import slope_fit
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import HUMAN, import_hanabi_data
-from interplay.traces.importers.table import sort_out
+from interplay.traces.importers.registry import sort_out
 
 RATINGS = ("like", "skill", "intention")
 AIS = ("outer", "intentional", "full")
@@ -90,10 +90,10 @@ def all_rows(tables: Mapping[str, Table]) -> Table:
 
 def report(tables: Mapping[str, Table], predictions: list[tuple[str, RatingPrediction]], seed: int) -> Report:
     """Return the tables and predictions as a page."""
-    shown = {name: table for name, table in tables.items() if name != "predictions"}  # which the page draws
+    drawn = {name: table for name, table in tables.items() if name != "predictions"}  # which the page draws
     data = {"data": "HanabiData (CC-BY-4.0), Eger, Martens and Alfaro Cordoba 2017", "seed": seed}
     title = "What people thought of three Hanabi partners"
-    return preference_report(shown, predictions, title=title, provenance=data)
+    return preference_report(drawn, predictions, title=title, provenance=data)
 
 
 def ai_of(episode: Episode) -> str:
@@ -171,8 +171,8 @@ def ratings_table(episodes: Sequence[Episode]) -> Table:
     rows = []
     for episode, row in zip(episodes, game_rows(episodes), strict=True):
         said = survey_of(episode) or {}
-        told = {name: said.get(name) for name in (*RATINGS, *BACKGROUND)}
-        rows.append({"person": episode.events[0].payload["id"], **row, **told})
+        answers = {name: said.get(name) for name in (*RATINGS, *BACKGROUND)}
+        rows.append({"person": episode.events[0].payload["id"], **row, **answers})
     return Table.of(rows, "People, their first game and their ratings")
 
 
@@ -199,15 +199,15 @@ def _mean(table: Table, column: str) -> float:
 
 def people(episodes: Sequence[Episode]) -> dict[str, str]:
     """Of each game, the first game of the person who played it. A survey was taken after a person's first game."""
-    told = {e.events[0].payload["id"]: e for e in episodes}
+    by_id = {e.events[0].payload["id"]: e for e in episodes}
 
     def first(game: str) -> str:
-        earlier = told[game].events[0].payload["prev"]
-        while survey_of(told[game]) is None and earlier in told:
-            game, earlier = earlier, told[earlier].events[0].payload["prev"]
+        earlier = by_id[game].events[0].payload["prev"]
+        while survey_of(by_id[game]) is None and earlier in by_id:
+            game, earlier = earlier, by_id[earlier].events[0].payload["prev"]
         return game
 
-    return {game: first(game) for game in told}
+    return {game: first(game) for game in by_id}
 
 
 def describe_games(episodes: Sequence[Episode], person: Mapping[str, str], seed: int) -> Table:
@@ -216,8 +216,8 @@ def describe_games(episodes: Sequence[Episode], person: Mapping[str, str], seed:
     results = stats.interval_table(
         Table.of(rows), by=["agent"], value="score", units=["person"], statistic="mean", seed=seed
     )
-    shown = [{k: r[k] for k in ("agent", "n", "estimate", "low", "high")} for r in results]
-    return Table.of(shown, "Mean score of all games with people (intervals resample people whole)")
+    rows = [{k: r[k] for k in ("agent", "n", "estimate", "low", "high")} for r in results]
+    return Table.of(rows, "Mean score of all games with people (intervals resample people whole)")
 
 
 def describe_ratings(rated: Table, seed: int) -> Table:
@@ -227,8 +227,8 @@ def describe_ratings(rated: Table, seed: int) -> Table:
         for name in (*RATINGS, "score") for row in rated if row[name] is not None
     ]  # fmt: skip
     results = stats.interval_table(Table.of(long), by=["rating", "agent"], statistic="mean", seed=seed)
-    shown = [{k: r[k] for k in ("rating", "agent", "n", "estimate", "low", "high")} for r in results]
-    return Table.of(shown, "Mean ratings (1 to 5) and scores of people's first games")
+    rows = [{k: r[k] for k in ("rating", "agent", "n", "estimate", "low", "high")} for r in results]
+    return Table.of(rows, "Mean ratings (1 to 5) and scores of people's first games")
 
 
 def ais_differ(rated: Table) -> Table:

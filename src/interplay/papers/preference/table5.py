@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.metrics.hanabi.pool import measures
+from interplay.metrics.hanabi.agent_pool import measures
 from interplay.papers.preference import published
-from interplay.papers.preference.pool import AGENTS
+from interplay.papers.preference.agent_pool import AGENTS
 from interplay.rollout.episode import Episode
 from interplay.stats import relations
 from interplay.stats.regression import linear_fit

@@ -30,7 +30,8 @@ ANEW: dict[str, tuple[str, ...]] = {
     "counter_circuit": FIVE,
     "forced_coordination": (*FIVE, "trajedi"),
     "blocked_corridor": (*FIVE, "trajedi"),
-}  # by layout: the methods that the present plan trained
+}  # by layout: the methods that the present plan trained, and the panel
+EGOS_ANEW = {"counter_circuit_multi": ("sp", "fcp", "mep", "hsp")}  # by layout: methods; the panel is the earlier one
 GREEDY = "greedy"
 EPISODES, RULER_EPISODES = 50, 200
 SLACK = 1.05  # an ego this far above a best response needs an explanation
@@ -59,7 +60,7 @@ YARDSTICKS = {
     "asymmetric_advantages": Yardstick("asymmetric advantages", 400, 499, 0.951, None, 8e6, 8, "second"),
     "forced_coordination_multi": Yardstick("forced, several recipes", None, 200, 0.796, None, 8e6, 8, "third"),
     "coordination_ring_multi": Yardstick("ring, several recipes", None, 278, 0.756, None, 8e6, 8, "third"),
-    "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 8e6, 8, "third"),
+    "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 6e7, 25, "last"),
 }
 ORDER: tuple[str, ...] = (
     "pairs",
@@ -233,7 +234,7 @@ def load(layout: str) -> LayoutResults:
         last=_last_returns(training),
         jobs=_jobs(training, stages),
         experiments=_experiments(training),
-        device=provenance["made_with"]["device"],
+        device=_first_made(provenance)["made_with"]["device"],
     )
 
 
@@ -322,7 +323,14 @@ def other_panels(layout: str) -> dict[str, list[dict[str, str]]]:
     return {kind: _rows(path) for kind, path in paths.items() if path.exists()}
 
 
-def ratios_of(rows: list[dict[str, str]], method: str) -> np.ndarray:
-    """Return the clipped ratios of a method's rows."""
-    mine = [r for r in rows if r["algorithm"] == method]
+def ratios_of(rows: list[dict[str, str]], method: str, seed: int | None = None) -> np.ndarray:
+    """Return the clipped ratios of a method's rows, or of one of its seeds."""
+    mine = [r for r in rows if r["algorithm"] == method and seed in (None, int(r["seed"]))]
     return np.minimum(1.0, [float(r["return"]) / _ruler(r) for r in mine])
+
+
+def _first_made(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Return where a panel comes from that was closed again, as often as that was."""
+    while "before" in provenance:
+        provenance = provenance["before"]
+    return provenance

@@ -21,7 +21,7 @@ from interplay.metrics.brprox.rows import read_rows
 from interplay.metrics.brprox.table import read_table
 from interplay.reports.rankings import ranking_report
 from interplay.stats.brprox.ranks import measures
-from interplay.stats.rankings import Agreement, rank_agreement
+from interplay.stats.measure_agreement import Agreement, rank_agreement
 from interplay.table import Row, Table
 
 BR_PROX = {"compatible": "BR-Prox", "honest": "BR-Prox, honest", "return": "return"}

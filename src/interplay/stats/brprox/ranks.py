@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.stats.rankings import LEAST_AGENTS, Agreement, rank_agreement
+from interplay.stats.measure_agreement import LEAST_AGENTS, Agreement, rank_agreement
 from interplay.stats.ranks import rank_shares
 from interplay.table import Row, Table
 

@@ -23,7 +23,7 @@ from interplay.metrics.brprox.rows import SET_JOIN
 from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.best_response_returns import BestResponses
 from interplay.stats.estimators import iqm, quantile
-from interplay.stats.multiplicity import holm
+from interplay.stats.multiple_testing import holm
 from interplay.stats.ranks import ranks
 from interplay.stats.resampling import design
 from interplay.table import Row, Table

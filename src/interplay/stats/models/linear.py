@@ -293,9 +293,9 @@ def _optimise(pieces: _Pieces) -> np.ndarray:
     best = None
     # A second start from small effects: the first may stop where one of them is all but 0 and flat.
     for start in (np.full(count, 0.7), np.full(count, 0.1)):
-        found = minimize(deviance, start, method="L-BFGS-B", bounds=[(0.0, 1e4)] * count, options={"ftol": 1e-13})
-        if best is None or found.fun < best.fun - 1e-9:
-            best = found
+        optimum = minimize(deviance, start, method="L-BFGS-B", bounds=[(0.0, 1e4)] * count, options={"ftol": 1e-13})
+        if best is None or optimum.fun < best.fun - 1e-9:
+            best = optimum
         if np.all(best.x > 0.05):
             break
     assert best is not None

@@ -316,8 +316,8 @@ def _maximise(model: _Model, linear: LinearMixedFit, reml: bool) -> tuple[np.nda
         return -state.value + 0.5 * state.log_determinant(free)
 
     bounds = [(0.0, 50.0)] * len(guess)
-    found = minimize(restricted, guess, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-10, "eps": 1e-4})
-    sds = np.where(found.x < 1e-3, 0.0, found.x)
+    optimum = minimize(restricted, guess, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-10, "eps": 1e-4})
+    sds = np.where(optimum.x < 1e-3, 0.0, optimum.x)
     value = -restricted(sds)
     # The joint mode draws fixed effects towards 0 where people give few answers; the likelihood's own maximum does not.
     head = _polish(lambda h: plain(h, sds), kept[0], free)
@@ -332,8 +332,8 @@ def _maximise(model: _Model, linear: LinearMixedFit, reml: bool) -> tuple[np.nda
         return plain(head + units @ values[:free], values[free:])
 
     options = {"ftol": 1e-14, "gtol": 1e-6, "maxfun": 10**5}
-    found = minimize(at, begin, method="L-BFGS-B", jac="3-point", bounds=limits, options=options)
-    head, sds = head + units @ found.x[:free], np.where(found.x[free:] < 1e-3, 0.0, found.x[free:])
+    optimum = minimize(at, begin, method="L-BFGS-B", jac="3-point", bounds=limits, options=options)
+    head, sds = head + units @ optimum.x[:free], np.where(optimum.x[free:] < 1e-3, 0.0, optimum.x[free:])
     return sds, model.mode(sds, kept[0], held=head), -plain(head, sds)
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Seed, generator
-from interplay.stats.multiplicity import bonferroni, bonferroni_threshold
-from interplay.stats.preference.columns import check_columns, codes, numbers
+from interplay.stats.multiple_testing import bonferroni, bonferroni_threshold
+from interplay.stats.preference.rating_columns import check_columns, codes, numbers
 from interplay.stats.regression import linear_fit, quadratic_fit
 from interplay.table import Row, Table
 

@@ -21,9 +21,9 @@ from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.safe_files import parse_json, read_text
-from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
-from interplay.traces.importers.table import LeftOut
+from interplay.traces.importers.registry import LeftOut
 from interplay.traces.replay import Replay, game_of, replay
 from interplay.traces.store import TraceSet
 

@@ -25,9 +25,9 @@ from interplay import safe_files
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.traces.importers.drafts import Draft, Settled, draft_episode, recorded, remark, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
-from interplay.traces.importers.table import LeftOut
+from interplay.traces.importers.registry import LeftOut
 
 COLOURS = "GYWBR"  # their order
 RULES: dict[str, Any] = {"bomb": "keep", "discard_when_full": True}  # what their program allowed, and how it scored

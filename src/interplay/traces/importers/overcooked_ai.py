@@ -24,7 +24,7 @@ from interplay.games.overcooked.human import HumanGame, human_games
 from interplay.games.overcooked.state import INTERACT, MOVES, STAY
 from interplay.games.registry import make
 from interplay.rollout.episode import CHECK_EVERY, Episode
-from interplay.traces.importers.frames import find_pickles, read_frame
+from interplay.traces.importers.pickled_tables import find_pickles, read_frame
 
 PICKLES = ("*trials*.pickle", "*trials*.pkl")
 GROUP = ("workerid_num", "layout_name", "run", "round_num")  # these tell the games of a table apart

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import (
     RuleBot,
     best,
@@ -19,7 +19,7 @@ from interplay.agents.hanabi.base_bot import (
     shift,
     value_hint,
 )
-from interplay.agents.hanabi.cards import UNKNOWN
+from interplay.agents.hanabi.standard_deck import UNKNOWN
 from interplay.games.records import record
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Seed, generator, present
 from interplay.stats.bootstrap import Interval, bootstrap_counts
-from interplay.stats.preference.columns import check_columns, codes, numbers
+from interplay.stats.preference.rating_columns import check_columns, codes, numbers
 from interplay.stats.preference.ridge import Prepared, choose, fit_predict
 from interplay.stats.resampling import design
 from interplay.table import Table

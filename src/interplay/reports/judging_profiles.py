@@ -42,13 +42,13 @@ def compare_judgings(audit: CommunicationAudit, names: Sequence[str], by: str = 
 
 
 def _counts(audit: CommunicationAudit, by: str) -> list[Row]:
-    found = []
+    rows = []
     for key, part in audit.judged.groups(*GROUPS[by]).items() if len(audit.judged) else ():
         n = {category: len(part.where(category=category)) for category in CATEGORIES}
         unstructured = n.pop("unstructured")
         requests = sum(n.values())
         shares = {category: count / requests if requests else None for category, count in n.items()}
-        found.append(
+        rows.append(
             dict(zip(GROUPS[by], key, strict=True)) | {"requests": requests, "unstructured": unstructured} | shares
         )
-    return found
+    return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, commit, first_of, others, value_hint
 from interplay.games.hanabi.encode import open_table
 

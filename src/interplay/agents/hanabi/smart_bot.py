@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, UInt32
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import (
     RuleBot,
     best,
@@ -21,7 +21,7 @@ from interplay.agents.hanabi.base_bot import (
     shift,
     value_hint,
 )
-from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
+from interplay.agents.hanabi.standard_deck import ALL, HINTS, TOTAL, UNKNOWN
 from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.records import record
 

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, UInt32
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import RuleBot, hint_action, hint_touches, others, shift
-from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, VALUE
+from interplay.agents.hanabi.standard_deck import ALL, HINTS, TOTAL, VALUE
 from interplay.games.hanabi.encode import HanabiObservation
 from interplay.games.hanabi.rules import union
 from interplay.games.records import record

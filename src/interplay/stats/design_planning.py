@@ -11,8 +11,8 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
-from interplay.stats.components import VarianceComponents
 from interplay.stats.resampling import EPISODE
+from interplay.stats.variance_decomposition import VarianceComponents
 
 _BATCH = 4096  # designs whose t quantile is computed at once, cheapest first
 

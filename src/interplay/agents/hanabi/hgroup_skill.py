@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float
 
 from interplay.agents.api import Info
 from interplay.agents.basic import masked
-from interplay.agents.hanabi.hgroup import HGroup, Offers
+from interplay.agents.hanabi.hgroup_bot import HGroup, Offers
 from interplay.errors import InterplayError
 
 RULE_NAMES = (

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, UInt32
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, hint_touches, others, shift
-from interplay.agents.hanabi.cards import ALL, HINTS, TOTAL, UNKNOWN
-from interplay.agents.hanabi.simple import next_discard, value_turn
+from interplay.agents.hanabi.simple_bots import next_discard, value_turn
+from interplay.agents.hanabi.standard_deck import ALL, HINTS, TOTAL, UNKNOWN
 from interplay.games.records import record
 
 

@@ -10,7 +10,7 @@ from scipy import stats as distributions
 
 from interplay.api import crossplay, make, measure
 from interplay.metrics.grouping import INTER, MEAN, PAIRING
-from interplay.metrics.hanabi.pool import COLUMNS, wide
+from interplay.metrics.hanabi.agent_pool import COLUMNS, wide
 from interplay.papers.preference import published
 from interplay.table import Row, Table
 from interplay.traces import TraceSet

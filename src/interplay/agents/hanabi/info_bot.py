@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from interplay.agents.hanabi import cards
+from interplay.agents.hanabi import standard_deck as cards
 from interplay.agents.hanabi.base_bot import RuleBot, best, first_of, hint_action, hint_touches, others, shift
-from interplay.agents.hanabi.cards import HINTS, TOTAL, VALUE
 from interplay.agents.hanabi.hat_guessing import HatView, Tables, code, determined, questions, surely, weight
+from interplay.agents.hanabi.standard_deck import HINTS, TOTAL, VALUE
 
 
 def useless(table: Tables, view: HatView) -> Bool[Array, " slot"]:

@@ -16,9 +16,9 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.rollout.episode import CHECK_EVERY, Episode, RecordedEvent
 from interplay.table import plain
-from interplay.traces.compare import compare
-from interplay.traces.importers.table import LeftOut
+from interplay.traces.importers.registry import LeftOut
 from interplay.traces.replay import Replay, game_key, game_of, replay_unchecked
+from interplay.traces.replay_comparison import compare
 
 CHUNK = 256  # games replayed at once
 

@@ -13,7 +13,8 @@ import numpy as np
 from interplay.metrics import crossplay, information
 from interplay.metrics.api import Metric, Sample
 from interplay.metrics.grouping import MEAN, TeamGroup, by_pair, over_partners, team
-from interplay.metrics.hanabi import behaviour, context, dominance
+from interplay.metrics.hanabi import behaviour, dominance
+from interplay.metrics.hanabi import context_independence as context
 from interplay.metrics.hanabi.moves import KNOWN, moves, per_seat, rules_of
 from interplay.table import Row, Table
 

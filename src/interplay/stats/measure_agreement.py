@@ -200,7 +200,7 @@ def _pair(drawn: DrawnRankings, a: int, b: int, tails: tuple[float, float]) -> R
 
 def _ranked(drawn: DrawnRankings, m: int, tails: tuple[float, float]) -> list[Row]:
     has = np.flatnonzero(np.isfinite(drawn.estimates[m]))
-    given = ranks(drawn.signs[m] * drawn.estimates[m, has])
+    observed = ranks(drawn.signs[m] * drawn.estimates[m, has])
     redrawn = drawn.signs[m] * drawn.replicates[:, m][:, has]
     redrawn = redrawn[np.isfinite(redrawn).all(axis=1)]
     places = ranks(redrawn) if len(redrawn) > 1 else None
@@ -208,7 +208,7 @@ def _ranked(drawn: DrawnRankings, m: int, tails: tuple[float, float]) -> list[Ro
     for i, a in enumerate(has):
         low, high = (None, None) if places is None else np.quantile(places[:, i], tails, method="nearest")
         rows.append({
-            "agent": drawn.agents[a], "measure": drawn.measures[m], "value": drawn.estimates[m, a], "rank": given[i],
+            "agent": drawn.agents[a], "measure": drawn.measures[m], "value": drawn.estimates[m, a], "rank": observed[i],
             "rank_low": low, "rank_high": high,
             "first_share": None if places is None else float(np.mean(places[:, i] == 1)),
         })  # fmt: skip

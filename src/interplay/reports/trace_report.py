@@ -10,13 +10,13 @@ from interplay import __version__
 from interplay.games.api import Game
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import capability
-from interplay.metrics.measured import MeasuredTraces
+from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports import communication, hanabi, model_calls, teamwork
-from interplay.reports.build import build_report, crossplay_report, grade_report
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Report, ReportReplay, Section
 from interplay.reports.replay import replay_data
+from interplay.reports.table_report import build_report, crossplay_report, grade_report
 from interplay.table import Row, Table
 
 
