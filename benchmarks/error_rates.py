@@ -28,9 +28,9 @@ import numpy as np  # noqa: E402
 from benchmarks.batched_reml import Batch, fit_batch  # noqa: E402
 from interplay.stats import clustered_fit, friedman, t_test_paired, t_test_welch  # noqa: E402
 from interplay.stats.models import LinearMixedFit, rank_fit  # noqa: E402
+from interplay.study.analysis.analysis_list import Ratings, Regression  # noqa: E402
 from interplay.study.analysis.interdependence import change_over_games  # noqa: E402
 from interplay.study.analysis.mixed import slope_fit  # noqa: E402
-from interplay.study.analysis.plan import Ratings, Regression  # noqa: E402
 from interplay.study.analysis.preferences import strengths  # noqa: E402
 from interplay.study.analysis.ranks import above  # noqa: E402
 from interplay.study.analysis.ranks import by_person as by_person_of  # noqa: E402
@@ -149,7 +149,7 @@ def tests(design: Design, liking_sd: float, rng: np.random.Generator) -> list[di
     value = studies.value
     made = {model: fits(studies, value, model) for model in ("game", "within", "known")}
     partner = fits(studies, value, "partner") if not liking_sd else []  # otherwise partners do differ
-    found = []
+    by_study = []
     for k in range(len(value)):
         row: dict[str, float | None] = {
             f"regression {NAMES[model]}": fit[k].coefficient("slope").p if fit[k] else None
@@ -169,8 +169,8 @@ def tests(design: Design, liking_sd: float, rng: np.random.Generator) -> list[di
             y, who = [r["value"] for r in rows], [r["person"] for r in rows]
             for what, name in (("game", "score"), ("partner", "known")):
                 row[f"clustered by person, on the {what}"] = clustered_fit(y, [r[name] for r in rows], who)[0].p
-        found.append(row | _of_people(rows, rng))
-    return found
+        by_study.append(row | _of_people(rows, rng))
+    return by_study
 
 
 NAMES = {"game": "on the game", "within": "within people", "known": "on the partner"}
@@ -192,10 +192,10 @@ def _of_people(rows: list[dict[str, Any]], rng: np.random.Generator) -> dict[str
     both = [(np.mean(a), np.mean(b)) for a, b in sums.values() if a and b]
     means = np.array([np.mean([*a, *b]) for a, b in sums.values()])
     group = rng.random(len(means)) < 0.4
-    found: dict[str, float | None] = {"paired t": t_test_paired(*zip(*both, strict=True)).p if len(both) > 2 else None}
+    p: dict[str, float | None] = {"paired t": t_test_paired(*zip(*both, strict=True)).p if len(both) > 2 else None}
     if 2 < group.sum() < len(means) - 2:
-        found["Welch, two groups"] = t_test_welch(means[group], means[~group]).p
-    return found
+        p["Welch, two groups"] = t_test_welch(means[group], means[~group]).p
+    return p
 
 
 def intervals(design: Design, liking_sd: float, rng: np.random.Generator) -> list[dict[str, bool | None]]:
@@ -206,7 +206,7 @@ def intervals(design: Design, liking_sd: float, rng: np.random.Generator) -> lis
     planted["known"] = (flat + 0.3 * studies.known, 0.3)
     made = {model: fits(studies, value, model) for model, (value, _) in planted.items()}
     partner = fits(studies, flat + 0.5 * (studies.partner == 0), "partner") if not liking_sd else []
-    found = []
+    by_study = []
     for k in range(len(flat)):
         row: dict[str, bool | None] = {}
         for model, fit in made.items():
@@ -215,8 +215,8 @@ def intervals(design: Design, liking_sd: float, rng: np.random.Generator) -> lis
         if partner and partner[k]:
             pair = partner[k].pairs("partner")[0, 1]
             row["difference of two partners"] = bool(pair.low < 0.5 < pair.high)
-        found.append(row)
-    return found
+        by_study.append(row)
+    return by_study
 
 
 def check(studies: int = 3) -> float:
@@ -246,7 +246,7 @@ def ordinal(design: Design, liking_sd: float, rng: np.random.Generator) -> list[
     studies = simulate(design, liking_sd, rng)
     regression = Regression(kind="regression", id="r", of=("q",), model="ordinal")
     ratings = Ratings(kind="ratings", id="r", of=("q",), model="ordinal")
-    found = []
+    by_study = []
     for k in range(BATCH):
         rows = studies.rows(k, studies.value)
         row: dict[str, float | None] = {}
@@ -255,8 +255,8 @@ def ordinal(design: Design, liking_sd: float, rng: np.random.Generator) -> list[
             row[f"ordinal, on the {what}"] = made.get("p")
         if not liking_sd:
             row["ordinal, partners differ"] = compare_partners(rows, ratings)[0]["p"]
-        found.append(row)
-    return found
+        by_study.append(row)
+    return by_study
 
 
 def others(design: Design, liking_sd: float, rng: np.random.Generator) -> list[dict[str, float | None]]:
@@ -362,11 +362,11 @@ def table(out: Path, kind: str) -> str:
                 shares.setdefault(test, {})[name, liking] = (float(np.mean(hits)), len(hits)) if hits else (math.nan, 0)
     lines = ["| test | " + " | ".join(DESIGNS) + " |", "|---|" + "---|" * len(DESIGNS)]
     for test, cells in shares.items():
-        told = []
+        cells = []
         for name in DESIGNS:
             values = [_cell(*cells[name, liking], kind) for liking in (0.0, LIKING_SD) if (name, liking) in cells]
-            told.append(" / ".join(values) or "-")
-        lines.append(f"| {test} | " + " | ".join(told) + " |")
+            cells.append(" / ".join(values) or "-")
+        lines.append(f"| {test} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -438,10 +438,10 @@ def page(out: Path) -> str:
     many = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     done = f"{many} studies in each design and condition."
     low, high = band(least)
-    held = table(out, "intervals") if (out / "intervals").exists() else "Not simulated yet."
+    intervals = table(out, "intervals") if (out / "intervals").exists() else "Not simulated yet."
     return PAGE.format(
         liking=LIKING_SD, done=done, least=f"{least:,}", low=100 * low, high=100 * high, tests=table(out, "tests"),
-        others=table(out, "others"), intervals=held,
+        others=table(out, "others"), intervals=intervals,
     )  # fmt: skip
 
 

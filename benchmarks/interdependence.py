@@ -63,10 +63,10 @@ def human(repeats: int) -> list[dict]:
     def vectorised() -> Any:
         return [program() for program in programs.values()]
 
-    told, fast = symbolic(), sum(int(c.sum()) for c in vectorised())
-    if told != fast:
+    slow, fast = symbolic(), sum(int(c.sum()) for c in vectorised())
+    if slow != fast:
         raise SystemExit(f"the counts differ: symbolic {told}, vectorised {fast}")
-    work = {"games": "76 human games", "steps": steps, "constructive": told}
+    work = {"games": "76 human games", "steps": steps, "constructive": slow}
     return [
         {**work, "count": "symbolic", "seconds": best_of(repeats, symbolic)},
         {**work, "count": "vectorised", "seconds": best_of(repeats, vectorised)},

@@ -22,11 +22,11 @@ def main() -> None:
     plan = RunPlan(chefs=MODELS, assistants=MODELS, levels=(1, 2, 3), episodes=arguments.episodes)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        found = run(plan, Path(folder) / "out")
+        result = run(plan, Path(folder) / "out")
         played = time.perf_counter()
         audited = _audit(Path(folder) / "out")
         ended = time.perf_counter()
-        rows = summary(found.traces).rows
+        rows = summary(result.traces).rows
     solved = sum(r["success"] * r["episodes"] for r in rows)
     print(f"episodes {found.played}, delivered {solved:.0f}, model calls {found.meter.calls:,}")
     print(f"played and kept in {played - began:.1f} s, {audited:,} values audited in {ended - played:.1f} s")

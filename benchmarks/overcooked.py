@@ -146,25 +146,25 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--single-steps", type=int, default=2000, help="0 leaves the one-environment part out")
     parser.add_argument("--json", help="also write the results to this file")
-    given = parser.parse_args()
-    work = given.envs * given.steps
-    found = {"device": jax.devices()[0].device_kind, "envs": given.envs}
+    options = parser.parse_args()
+    work = options.envs * options.steps
+    rates = {"device": jax.devices()[0].device_kind, "envs": options.envs}
     for use in READ:
-        found[f"ours, {use}"] = rate(ours(given.envs, given.steps, "planes_first", use), work, given.repeats)
+        rates[f"ours, {use}"] = rate(ours(options.envs, options.steps, "planes_first", use), work, options.repeats)
         try:
-            found[f"jaxmarl, {use}"] = rate(jaxmarl(given.envs, given.steps, use), work, given.repeats)
-            found[f"ratio, {use}"] = found[f"ours, {use}"] / found[f"jaxmarl, {use}"]
+            rates[f"jaxmarl, {use}"] = rate(jaxmarl(options.envs, options.steps, use), work, options.repeats)
+            rates[f"ratio, {use}"] = rates[f"ours, {use}"] / rates[f"jaxmarl, {use}"]
         except ImportError as error:
             print(f"no peer here: {error}")
-    if given.single_steps:
-        found["one env, ours"] = one_of_ours(given.single_steps, "planes_first")
-        found["one env, overcooked-ai"] = one_of_theirs(given.single_steps)
-        found["one env, ratio"] = found["one env, ours"] / found["one env, overcooked-ai"]
-    for name, value in found.items():
+    if options.single_steps:
+        rates["one env, ours"] = one_of_ours(options.single_steps, "planes_first")
+        rates["one env, overcooked-ai"] = one_of_theirs(options.single_steps)
+        rates["one env, ratio"] = rates["one env, ours"] / rates["one env, overcooked-ai"]
+    for name, value in rates.items():
         print(f"{name:<24} {value if isinstance(value, str | int) else f'{value:,.2f}'}")
-    if given.json:
-        with open(given.json, "w") as file:
-            json.dump(found, file, indent=1)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(rates, file, indent=1)
 
 
 if __name__ == "__main__":

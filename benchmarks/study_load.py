@@ -122,12 +122,12 @@ def cpu_s(process: int) -> float:
 
 
 def cpu_by_thread(process: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    seconds_by_thread: dict[str, float] = {}
     for task in [task for pid in processes(process) for task in Path(f"/proc/{pid}/task").iterdir()]:
         with contextlib.suppress(OSError):
             name, fields = (task / "comm").read_text().strip(), (task / "stat").read_text().rpartition(")")[2].split()
-            found[name] = found.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / TICK
-    return found
+            seconds_by_thread[name] = seconds_by_thread.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / TICK
+    return seconds_by_thread
 
 
 # The people, in a process of their own.
@@ -153,11 +153,11 @@ class Person:
         api = f"http://{self.place}/api/study/load"
         transport = httpx.AsyncHTTPTransport(local_address=self.source, verify=False)
         async with httpx.AsyncClient(transport=transport, timeout=120) as client:
-            told = (await client.get(f"{api}/state")).raise_for_status().json()
-            body = {"page": told["page"]["id"], "answers": {"agree": True}, "seconds": 1.0}
-            headers = {"x-csrf": told["csrf"], "origin": f"http://{self.place}"}
-            told = (await client.post(f"{api}/answer", json=body, headers=headers)).raise_for_status().json()
-            self.path = told["page"]["socket"]
+            state = (await client.get(f"{api}/state")).raise_for_status().json()
+            body = {"page": state["page"]["id"], "answers": {"agree": True}, "seconds": 1.0}
+            headers = {"x-csrf": state["csrf"], "origin": f"http://{self.place}"}
+            state = (await client.post(f"{api}/answer", json=body, headers=headers)).raise_for_status().json()
+            self.path = state["page"]["socket"]
             ((self.cookie, self.token),) = client.cookies.items()
 
     async def play(self) -> None:
@@ -191,26 +191,26 @@ class Person:
 
 def people(place: str, first: int, count: int) -> None:
     async def all_of_them() -> list[Person]:
-        held = [Person(first + number, place) for number in range(count)]
+        persons = [Person(first + number, place) for number in range(count)]
         for at in range(0, count, 10):  # nobody consents in crowds of hundreds
-            await asyncio.gather(*(person.agree() for person in held[at : at + 10]))
+            await asyncio.gather(*(person.agree() for person in persons[at : at + 10]))
 
         async def later(person: Person) -> None:
             await asyncio.sleep(person.number % count * 5 / count)
             await person.play()
 
-        await asyncio.gather(*(later(person) for person in held))
-        return held
+        await asyncio.gather(*(later(person) for person in persons))
+        return persons
 
-    held = asyncio.run(all_of_them())
-    found = {
-        "acked": {person.token: person.acked for person in held},
-        "scores": {person.token: person.score for person in held},
-        "shown": {person.token: person.shown for person in held},
-        "answer_s": [s for person in held for s in person.answer_s],
+    persons = asyncio.run(all_of_them())
+    results = {
+        "acked": {person.token: person.acked for person in persons},
+        "scores": {person.token: person.score for person in persons},
+        "shown": {person.token: person.shown for person in persons},
+        "answer_s": [s for person in persons for s in person.answer_s],
         "cpu_s": sum(os.times()[:2]),
     }
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 # What came of it.
@@ -241,16 +241,16 @@ def stored(address: str, tokens: list[str]) -> dict[str, Stored]:
     with database.engine.connect() as tx:
         visits = {r.subject: hashes[r.hash] for r in tx.execute(sa.select(sessions)) if r.hash in hashes}
         played = {r.id: r for r in tx.execute(sa.select(games)) if f"person:{r.person}" in visits}
-        found = {key: Stored(row.status, row.score) for key, row in played.items()}
+        by_game = {key: Stored(row.status, row.score) for key, row in played.items()}
         steps = sa.select(events.c.game, events.c.t, events.c.at, events.c.payload).where(events.c.kind == "step")
         for game, t, at, payload in tx.execute(steps):
-            if game in found:
-                found[game].due[t] = at.timestamp() - payload["late_ms"] / 1000
-                found[game].seqs.update(payload.get("seqs", ()))
-                found[game].late_s.append(payload["late_ms"] / 1000)
-                found[game].missed += bool(payload.get("missed"))
+            if game in by_game:
+                by_game[game].due[t] = at.timestamp() - payload["late_ms"] / 1000
+                by_game[game].seqs.update(payload.get("seqs", ()))
+                by_game[game].late_s.append(payload["late_ms"] / 1000)
+                by_game[game].missed += bool(payload.get("missed"))
     database.close()
-    return {visits[f"person:{played[key].person}"]: value for key, value in found.items()}
+    return {visits[f"person:{played[key].person}"]: value for key, value in by_game.items()}
 
 
 def measure(place: str, process: int, address: str, games: int, first: int, seconds: float) -> bool:
@@ -259,18 +259,18 @@ def measure(place: str, process: int, address: str, games: int, first: int, seco
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     used, wall = cpu_s(process) - before, time.perf_counter() - began
     heard = json.loads(done.stdout)
-    held = stored(address, list(heard["acked"]))
+    by_visit = stored(address, list(heard["acked"]))
     nothing = Stored("", None)
-    gone = sum(len(set(seqs) - held.get(token, nothing).seqs) for token, seqs in heard["acked"].items())
-    late = [value for one in held.values() for value in one.late_s]
-    missed, acked = sum(one.missed for one in held.values()), sum(map(len, heard["acked"].values()))
-    ended = all(held.get(token, nothing).score == score is not None for token, score in heard["scores"].items())
-    complete = all(one.status == "done" and len(one.late_s) == round(seconds * HZ) for one in held.values())
-    fine = gone == 0 and ended and complete and len(held) == games
+    gone = sum(len(set(seqs) - by_visit.get(token, nothing).seqs) for token, seqs in heard["acked"].items())
+    late = [value for one in by_visit.values() for value in one.late_s]
+    missed, acked = sum(one.missed for one in by_visit.values()), sum(map(len, heard["acked"].values()))
+    ended = all(by_visit.get(token, nothing).score == score is not None for token, score in heard["scores"].items())
+    complete = all(one.status == "done" and len(one.late_s) == round(seconds * HZ) for one in by_visit.values())
+    fine = gone == 0 and ended and complete and len(by_visit) == games
     per = 1000 * used / (games * seconds)
     # Tick t shows what came of step t - 1.
-    shown = [at - held[token].due[t - 1] for token, ticks in heard["shown"].items() for t, at in ticks if t]
-    times = [1000 * np.array(measured) for measured in (late, shown, heard["answer_s"])]
+    at_the_client = [at - by_visit[token].due[t - 1] for token, ticks in heard["shown"].items() for t, at in ticks if t]
+    times = [1000 * np.array(measured) for measured in (late, at_the_client, heard["answer_s"])]
     cells = [f"{np.percentile(v, 50):.1f} / {np.percentile(v, 99):.1f} / {v.max():.0f}" for v in times]
     print(
         f"| {games} | {' | '.join(cells)} | {missed} of {len(late)} | {acked} | {gone} | {per:.2f} | "
@@ -294,16 +294,16 @@ def main() -> None:
     parser.add_argument("--layout", default="counter_circuit", help="of the kitchen, with trained partners")
     parser.add_argument("--db", help="the database; by default SQLite in a temporary folder")
     parser.add_argument("--workers", type=int, default=1, help="processes that serve together, on PostgreSQL")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        address = given.db or str(Path(scratch) / "load.db")
-        with server(Path(scratch), given.layout, given.seconds, address, given.workers) as (place, process):
+        address = options.db or str(Path(scratch) / "load.db")
+        with server(Path(scratch), options.layout, options.seconds, address, options.workers) as (place, process):
             people_before, fine = 0, True
             columns = "late ms p50 / p99 / max | shown ms | answer ms | partner missed | keys acknowledged | lost"
             print(f"| games | {columns} | server CPU ms a game-second | clients' CPU s |")
             print("|---:|---|---|---|---|---:|---:|---:|---:|")
-            for games in given.games:
-                fine &= measure(place, process, address, games, people_before, given.seconds)
+            for games in options.games:
+                fine &= measure(place, process, address, games, people_before, options.seconds)
                 people_before += games
     if not fine:
         raise SystemExit("something that was acknowledged is not in the database, or a game did not end as told")

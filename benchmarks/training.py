@@ -54,19 +54,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=32)
     parser.add_argument("--steps", type=float, default=5e6)
     parser.add_argument("--json", help="also write the results to this file")
-    given = parser.parse_args()
-    values = as_json(load(given.config, Experiment)) | {"runs": given.runs, "steps": given.steps}
-    found = measure(build(Experiment, values))
-    peer = PUBLISHED.get(given.runs, {})
-    for name, value in found.items():
+    options = parser.parse_args()
+    values = as_json(load(options.config, Experiment)) | {"runs": options.runs, "steps": options.steps}
+    measured = measure(build(Experiment, values))
+    peer = PUBLISHED.get(options.runs, {})
+    for name, value in measured.items():
         if name == "curve":
             continue
         beside = f"   JaxMARL {peer[name]:,.2f}" if name in peer else ""
         print(f"{name:<16} {value if isinstance(value, str) or value is None else f'{value:,.2f}'}{beside}")
     if "steps_per_s" in peer:
         print(f"{'ratio':<16} {found['steps_per_s'] / peer['steps_per_s']:.2f} times its steps/s")
-    if given.json:
-        Path(given.json).write_text(json.dumps(found, indent=1))
+    if options.json:
+        Path(options.json).write_text(json.dumps(measured, indent=1))
 
 
 if __name__ == "__main__":

@@ -19,24 +19,24 @@ from interplay.training import schedule
 from interplay.training.algorithms.hsp import PAIR_PLAN
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import collect
+from interplay.training.compiled_stage import Program
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build, load, with_settings
 from interplay.training.method import Method
-from interplay.training.program import Program
 from interplay.training.reward_weights import equal_reward_weights
-from interplay.training.setup import TrainingSetup
+from interplay.training.stage_state import TrainingSetup
 from interplay.training.update import ValueEstimates, improve, prepare
 
 
 def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
     """The least time of some calls, and what the last one gave."""
-    found = jax.block_until_ready(call(*arguments))
+    result = jax.block_until_ready(call(*arguments))
     least = float("inf")
     for _ in range(times):
         began = time.perf_counter()
-        found = jax.block_until_ready(call(*arguments))
+        result = jax.block_until_ready(call(*arguments))
         least = min(least, time.perf_counter() - began)
-    return least, found
+    return least, result
 
 
 def parts(experiment: Experiment) -> dict[str, float]:
@@ -76,10 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config")
     parser.add_argument("changes", nargs="*")
-    given = parser.parse_args()
-    experiment = build(Experiment, with_settings(as_json(load(given.config, Experiment)), given.changes))
-    found = parts(experiment)
-    print(json.dumps({"device": jax.devices()[0].device_kind} | {k: float(np.round(v, 2)) for k, v in found.items()}))
+    options = parser.parse_args()
+    experiment = build(Experiment, with_settings(as_json(load(options.config, Experiment)), options.changes))
+    took_ms = parts(experiment)
+    print(json.dumps({"device": jax.devices()[0].device_kind} | {k: float(np.round(v, 2)) for k, v in took_ms.items()}))
 
 
 if __name__ == "__main__":
