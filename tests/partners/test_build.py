@@ -208,6 +208,7 @@ def test_a_panel_is_closed_again_when_more_is_known(folder, panel, tmp_path):
     assert again.provenance["behaviour"] == panel.provenance["behaviour"]
     assert again.provenance["before"]["sha256"] == panel.file_hash
     assert again.provenance["before"]["stages"] == panel.provenance["stages"]
+    assert again.provenance["config"]["partners"] == ["toy/panel"]  # a shared file names no folders of a machine
     for mine, theirs in zip(again.members, panel.members, strict=True):
         assert (mine.skill, mine.candidate, mine.kind) == (theirs.skill, theirs.candidate, theirs.kind)
         assert mine.notes["preference"] == theirs.notes["preference"]

@@ -500,7 +500,21 @@ class _Work:
     def _provenance(self, more: dict[str, Any]) -> dict[str, Any]:
         device = jax.devices()[0]
         made_with = {"interplay": __version__, "jax": jax.__version__, "device": device.device_kind}
-        return {"config": as_json(self.config), "stages": self.state["stages"], "made_with": made_with, **more}
+        config = as_json(self.config)
+        config |= {
+            name: [_portable(source) for source in config[name]] for name in ("known", "responses_from", "partners")
+        }
+        return {"config": config, "stages": self.state["stages"], "made_with": made_with, **more}
+
+
+def _portable(source: str) -> str:
+    """An agent's or panel's source without folders of this machine: `sp=/home/me/runs/sp` becomes `sp=runs/sp`."""
+    name, equals, place = source.rpartition("=")
+    path = Path(place)
+    if not path.is_absolute():
+        return source
+    below = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else Path(*path.parts[-2:])
+    return f"{name}{equals}{below.as_posix()}"
 
 
 def _trial(member: PanelMember, place: int, contest: Contest) -> dict[str, list[float]]:
