@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "interplay"
 FLOW = ["hub", "games", "agents", "rollout", "traces", "symbolic", "metrics", "stats", "reports"]
-LEAVES = {"errors", "table", "registry", "progress", "trust", "safe_files", "config", "markdown"}
+LEAVES = {"errors", "table", "registry", "progress", "trust", "untrusted_files", "config", "markdown"}
 ALLOWED = {room: set(FLOW[: FLOW.index(room) + 1]) for room in FLOW} | {
     "training": {"games", "agents", "rollout", "training"},
     "partners": {*FLOW[:-1], "training", "partners"},

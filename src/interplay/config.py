@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.safe_files import read_json
+from interplay.untrusted_files import read_json
 
 T = TypeVar("T")
 Readers = Mapping[Any, Callable[[Any, str], Any]]  # by type annotation: (value, where) -> what the field holds

@@ -6,7 +6,7 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.papers.ah2ac2.people import people_table
+from interplay.papers.ah2ac2.human_move_prediction import people_table
 from interplay.papers.ah2ac2.proxies import behaviour_table, leaderboard_table, self_play_table
 
 

@@ -15,10 +15,10 @@ from interplay.games.registry import make
 from interplay.partners import build as building
 from interplay.partners import features as feature_files
 from interplay.partners.__main__ import main
-from interplay.partners.candidates import least_return
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import PolicyStack, play_pairs
+from interplay.partners.reward_space import least_return
 from interplay.training.config import GameChoice
 from interplay.training.loader import as_json
 
@@ -270,7 +270,7 @@ sys.meta_path.insert(0, Blocked())
 import interplay.partners.build, interplay.partners.__main__, interplay.partners.panels, interplay.partners.returns
 from interplay.partners.panel import ReturnEstimate
 ReturnEstimate.of([1.0, 2.0])
-from interplay.partners.candidates import draw, reward_space
+from interplay.partners.reward_space import draw, reward_space
 from interplay.games.registry import make
 game = make("overcooked/counter_circuit")
 assert len(draw(game, reward_space(game), 64, 0)) == 64

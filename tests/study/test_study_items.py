@@ -7,7 +7,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.study.export.files import read_folder, write_folder
 from interplay.study.http.page_views import known_order
-from interplay.study.protocol.conditions import holds, parse
+from interplay.study.protocol.answer_conditions import holds, parse
 from interplay.study.protocol.flow import first_slots, options, ordered, pages, with_partners_met
 from interplay.study.protocol.reading import load
 from interplay.study.protocol.reading import parse as read_study

@@ -18,7 +18,7 @@ from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
-from interplay.study.live.kitchen_phrases import PHRASES
+from interplay.study.live.kitchen_translations import PHRASES
 from interplay.study.live.kitchen_view import CookMemory, readable, view
 from interplay.study.live.kitchen_words import Speech
 from interplay.study.protocol.reading import parse

@@ -14,7 +14,7 @@ from interplay.agents.networks import Core
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.training.active_seats import ActiveSeatGame
+from interplay.training.active_seat_game import ActiveSeatGame
 from interplay.training.actor_critic import new_member, policy_shape
 from interplay.training.advantages import new_normaliser
 from interplay.training.algorithms import hdr, sp

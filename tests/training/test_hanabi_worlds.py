@@ -15,10 +15,10 @@ from interplay.games.hanabi import dominated_moves, suit_permutation
 from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.registry import make
 from interplay.metrics.information import entropy, mutual_information
-from interplay.training import entropy_terms
-from interplay.training.active_seats import ActiveSeatGame
+from interplay.training import information_rewards
+from interplay.training.active_seat_game import ActiveSeatGame
+from interplay.training.behaviour_rewards import event_recorder_for
 from interplay.training.config import Rewards
-from interplay.training.event_rewards import event_recorder_for
 from interplay.training.team_assignment import TeamPlan
 
 TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
@@ -220,9 +220,9 @@ def test_what_cannot_be_paid_is_refused():
     with pytest.raises(InterplayError, match="for Hanabi"):
         event_recorder_for(make("overcooked/cramped_room"), Rewards(conduct={"g1": -1.0}))
     with pytest.raises(UnknownName, match="entrpy"):
-        entropy_terms.check(TeamPlan(((0, 0),)), {"entrpy": 1.0})
+        information_rewards.check(TeamPlan(((0, 0),)), {"entrpy": 1.0})
     with pytest.raises(InterplayError, match="plays with itself"):
-        entropy_terms.check(TeamPlan(((0, -1),)), {"ic": 1.0})
+        information_rewards.check(TeamPlan(((0, -1),)), {"ic": 1.0})
 
 
 class FakeRollout:
@@ -249,12 +249,12 @@ def test_entropies_are_those_of_the_metric_and_pay_nothing_on_the_whole():
                 pairs[moved[t - 1, e], moved[t, e]] += 1
     truth = {"ad_entropy": entropy(single), "ard_entropy": entropy(pairs.ravel()), "ic": mutual_information(pairs)}
     for name, value in truth.items():
-        paid, told = entropy_terms.bonus(TeamPlan(((0, 0),)), {name: 2.0}, rollout)
+        paid, told = information_rewards.bonus(TeamPlan(((0, 0),)), {name: 2.0}, rollout)
         assert float(told[name]) == pytest.approx(value, abs=1e-4)
         assert float(jnp.mean(paid)) == pytest.approx(0.0, abs=1e-5)
         assert float(jnp.std(paid)) > 0.01
     # A rarer move is paid more.
-    paid, _ = entropy_terms.bonus(TeamPlan(((0, 0),)), {"ad_entropy": 1.0}, rollout)
+    paid, _ = information_rewards.bonus(TeamPlan(((0, 0),)), {"ad_entropy": 1.0}, rollout)
     rare = np.argmin(np.where(single > 0, single, 10**6))
     common = np.argmax(single)
     by_env = np.asarray(paid).reshape(steps, envs, 2)[..., 0]

@@ -84,8 +84,8 @@ def test_pairs_that_score_are_dealt_to_egos(ego):
 def test_no_preference_is_for_training_and_evaluation():
     """Which half it is goes by what is liked and disliked, so that no near relative is on the other side."""
     from interplay.games.registry import make
-    from interplay.partners.candidates import draw as draw_evaluation
-    from interplay.partners.candidates import reward_space
+    from interplay.partners.reward_space import draw as draw_evaluation
+    from interplay.partners.reward_space import reward_space
     from interplay.training.algorithms.hsp import HSPOptions, draw
 
     assert split_of({"SOUP_PICKUP": 5.0, "task": 1.0}) == split_of({"task": 0.1, "SOUP_PICKUP": 10.0})

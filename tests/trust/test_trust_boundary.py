@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import interplay
-from interplay import safe_files, trust
+from interplay import trust, untrusted_files
 from interplay.agents import neural
 from interplay.agents.hanabi import pretrained
 from interplay.agents.llm.limits import Prices
@@ -574,6 +574,6 @@ def test_exports_of_studies(tmp_path, refused, outside):
 
 
 def test_stored_games_are_unpacked_within_bounds(refused):
-    refused("a bomb", safe_files.inflate, zlib.compress(b"\0" * (1 << 30)), "a game")
-    refused("half", safe_files.inflate, zlib.compress(b"abc" * 1000)[:-6], "a game")
-    refused("junk", safe_files.inflate, b"junk", "a game")
+    refused("a bomb", untrusted_files.inflate, zlib.compress(b"\0" * (1 << 30)), "a game")
+    refused("half", untrusted_files.inflate, zlib.compress(b"abc" * 1000)[:-6], "a game")
+    refused("junk", untrusted_files.inflate, b"junk", "a game")

@@ -20,7 +20,7 @@ from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.safe_files import read_safetensors
+from interplay.untrusted_files import read_safetensors
 
 
 class JaxMARLPolicy(Policy):

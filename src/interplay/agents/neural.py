@@ -27,7 +27,7 @@ from interplay.agents.partner_conditioned import PartnerConditionedNetwork, netw
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import GAMES, capability, family_of
-from interplay.safe_files import file_in, parse_json, read_json, read_safetensors, regular_file
+from interplay.untrusted_files import file_in, parse_json, read_json, read_safetensors, regular_file
 
 FORMAT, VERSION = "interplay-policy", 1
 CRITIC = "critic."  # how the names of the value network's arrays begin

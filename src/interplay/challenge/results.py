@@ -24,7 +24,6 @@ from interplay.games.api import Game
 from interplay.games.registry import scoring
 from interplay.metrics.api import measure
 from interplay.rollout.episode import Episode
-from interplay.safe_files import inflate, parse_json
 from interplay.server.audit import note
 from interplay.server.clock import Clock
 from interplay.server.database import Database, Tx
@@ -33,6 +32,7 @@ from interplay.stats import bootstrap
 from interplay.table import plain
 from interplay.traces import TraceSet
 from interplay.traces.export import from_record
+from interplay.untrusted_files import inflate, parse_json
 
 FORMAT = "interplay-challenge-result"
 CANDIDATE = "candidate"

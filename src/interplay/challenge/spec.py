@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from interplay.errors import InterplayError
-from interplay.safe_files import parse_yaml
 from interplay.server.examples import CHALLENGES
 from interplay.server.signatures import canonical
+from interplay.untrusted_files import parse_yaml
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Visibility = Literal["host", "owner", "public"]

@@ -11,12 +11,12 @@ import numpy as np
 
 from interplay.challenge.results import digest
 from interplay.errors import InterplayError
-from interplay.safe_files import lines, parse_json, read_json
 from interplay.server.signatures import canonical, fingerprint, verify
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 from interplay.traces import verify as verify_traces
 from interplay.traces.export import from_record
+from interplay.untrusted_files import lines, parse_json, read_json
 
 
 def check(path: str | Path, public: str | None = None, traces: str | Path | None = None) -> Table:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.errors import InterplayError
-from interplay.safe_files import MiB, file_in, parse_json, read_json, read_safetensors, regular_file
+from interplay.untrusted_files import MiB, file_in, parse_json, read_json, read_safetensors, regular_file
 
 FORMAT, VERSION, MANIFEST = "interplay-hub", 1, "manifest.json"
 MANIFEST_LIMIT = 16 * MiB

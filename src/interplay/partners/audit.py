@@ -8,11 +8,11 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.partners.best_responses import Evaluation, ReturnCell, agent_of, exceeding
-from interplay.partners.candidates import least_return
 from interplay.partners.describe import set_descriptions
 from interplay.partners.evaluate import PolicyStack
 from interplay.partners.known import policy_stacks
 from interplay.partners.panel import Panel
+from interplay.partners.reward_space import least_return
 from interplay.table import Row, Table
 
 COLUMNS = ("partner", "prefers", "seat", "best_response", "best_return", "agent", "return", "low", "high", "p")

@@ -31,8 +31,8 @@ from interplay.agents.api import Agent
 from interplay.agents.registry import recorded_agent
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.partners import candidates as candidate_rules
 from interplay.partners import features as feature_files
+from interplay.partners import reward_space
 from interplay.partners.best_responses import Contest, Evaluation, Exceeding, agent_of, own_responses, unordered_name
 from interplay.partners.config import Build
 from interplay.partners.diversity import diversity
@@ -51,13 +51,13 @@ from interplay.partners.panel import (
 from interplay.partners.panel_file import PANEL, network_of, read_panel, rounded, write_json, write_panel
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour_json
-from interplay.safe_files import read_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, load_partners
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
 from interplay.training.continuation import warm_members
 from interplay.training.loader import as_json
 from interplay.training.run import Trained
+from interplay.untrusted_files import read_json
 
 STATE = "build.json"
 CHECKPOINTS = 4  # of each training run
@@ -77,7 +77,7 @@ def build(config: Build, out: str | Path, *, quiet: bool = False) -> Panel:
     """Make the panel that the configuration describes, in the folder `out`; it is written to `out`/panel."""
     if config.least_return is None:
         game = make(config.game.name, **config.game.options)
-        config = replace(config, least_return=candidate_rules.least_return(game))
+        config = replace(config, least_return=reward_space.least_return(game))
     work = _Work(config, Path(out), quiet)
     if (work.folder / "panel" / PANEL).exists():
         return read_panel(work.folder / "panel", work.game)
@@ -107,8 +107,8 @@ class _Work:
         if config.closing_rounds:
             config.experiment("br", 1, config.closing_steps, 0, {}, closing=True)
         if not config.partners:
-            self.space = candidate_rules.reward_space(self.game, config.choices, config.at_most, config.features)
-            self.preferences = candidate_rules.draw(self.game, self.space, config.candidates, config.seed)
+            self.space = reward_space.reward_space(self.game, config.choices, config.at_most, config.features)
+            self.preferences = reward_space.draw(self.game, self.space, config.candidates, config.seed)
         self.state = self._open()
 
     # --- what is kept between stages
@@ -223,9 +223,7 @@ class _Work:
         """Networks [player, ...] as the panel will keep them."""
         return PolicyStack.of_networks(self.game, rounded(cores), trained.experiment.network.encoding, names)
 
-    def _features(
-        self, space: candidate_rules.RewardSpace, biased: PolicyStack, answers: PolicyStack
-    ) -> dict[str, Any]:
+    def _features(self, space: reward_space.RewardSpace, biased: PolicyStack, answers: PolicyStack) -> dict[str, Any]:
         sound = np.flatnonzero(biased.finite() & answers.finite())
         if not len(sound):
             raise InterplayError("the weights of no candidate are numbers; lower the learning rate or the prices")
@@ -241,7 +239,7 @@ class _Work:
         )
         ids = [int(i) for i in sound]
         for file, of_response in ((BR_FEATURES, True), (P_FEATURES, False)):
-            made = candidate_rules.features_of(self.game, space, played, ids, of_response=of_response)
+            made = reward_space.features_of(self.game, space, played, ids, of_response=of_response)
             feature_files.write(self.folder / file, made)
         returns = played.returns
         means = returns.mean(axis=1)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from interplay.games.registry import capability, make_recorded
-from interplay.partners.candidates import TASK
 from interplay.partners.features import BehaviourFeatures
 from interplay.partners.panel import Panel, PanelMember, set_name
+from interplay.partners.reward_space import TASK
 from interplay.partners.tables import behaviour
 
 Words = Mapping[str, Sequence[str]]  # event -> what doing much of it, and little of it, is called

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from interplay.errors import InterplayError
-from interplay.safe_files import read_text
+from interplay.untrusted_files import read_text
 
 ID, RETURN = "candidate", "mean_return"
 SMOOTHING = 1e-3  # added to a column's maximum before the column is divided by it

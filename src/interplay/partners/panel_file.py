@@ -36,8 +36,8 @@ from interplay.partners.panel import (
     ReturnEstimate,
     comparison_key,
 )
-from interplay.safe_files import read_json, read_safetensors
 from interplay.table import plain
+from interplay.untrusted_files import read_json, read_safetensors
 
 FORMAT, VERSION = "interplay-panel", 1
 PANEL, WEIGHTS, BASELINES = "panel.json", "weights.safetensors", "baselines.json"

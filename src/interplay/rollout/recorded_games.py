@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Int
 
 from interplay.errors import InterplayError
-from interplay.safe_files import parse_json, read_npz
+from interplay.untrusted_files import parse_json, read_npz
 
 FORMAT, VERSION = "interplay-recorded", 1
 ARRAYS = ("rules", "actions", "length", "learn", "person", "score")

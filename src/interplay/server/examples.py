@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.safe_files import read_text
+from interplay.untrusted_files import read_text
 
 PACKAGE = Path(__file__).parents[1]
 LARGEST = 1_000_000  # bytes of a file

@@ -22,7 +22,7 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.games.planning_task import PlanAction, PlanningTask
+from interplay.games.pddl_task import PlanAction, PlanningTask
 from interplay.games.registry import capability
 from interplay.games.search import SearchResult
 from interplay.rollout.episode import Episode

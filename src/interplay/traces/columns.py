@@ -11,9 +11,9 @@ import numpy as np
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError, TraceError
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.safe_files import array_from_json, parse_json
 from interplay.table import Row, plain
 from interplay.traces.schema import SUMMARY, dump
+from interplay.untrusted_files import array_from_json, parse_json
 
 Columns = dict[str, np.ndarray]
 MOST_SEATS = 1000  # of an episode

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from interplay import safe_files
+from interplay import untrusted_files
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError, TraceError
 from interplay.rollout.episode import Episode, RecordedEvent
@@ -107,7 +107,7 @@ def read_jsonl(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[Episo
     """The episodes of JSON lines, one by one; an error names the line that is wrong."""
     try:
         if isinstance(source, str | os.PathLike):
-            yield from _episodes(safe_files.lines(source), str(source))
+            yield from _episodes(untrusted_files.lines(source), str(source))
         else:
             yield from _episodes(enumerate(source, start=1), "JSON lines")
     except InterplayError as error:
@@ -119,7 +119,7 @@ def _episodes(lines: Iterable[tuple[int, str]], name: str) -> Iterator[Episode]:
         if not line.strip():
             continue
         try:
-            episode = from_record(safe_files.parse_json(line, f"{name}, line {number}"))
+            episode = from_record(untrusted_files.parse_json(line, f"{name}, line {number}"))
         except KeyError as error:
             raise TraceError(f"{name}, line {number} has no {error}: it was not exported from a trace set") from None
         except (TraceError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -22,9 +22,9 @@ import numpy as np
 
 from interplay.errors import InterplayError, TraceError
 from interplay.rollout.episode import Episode
-from interplay.safe_files import regular_file
 from interplay.traces.columns import NOBODY, Columns, decode, encode
 from interplay.traces.schema import TABLES
+from interplay.untrusted_files import regular_file
 
 _NAME = re.compile(r"part-(\d{6,12})")
 MOST_ROWS = {"episodes": 1_000_000, "actions": 100_000_000, "checksums": 100_000_000, "events": 20_000_000}

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import interplay
 from interplay.errors import InterplayError, TraceError
-from interplay.safe_files import MiB, read_json
 from interplay.table import plain
+from interplay.untrusted_files import MiB, read_json
 
 FORMAT = "interplay-traces"
 FORMAT_VERSION = 1  # rises when an older interplay could no longer read what a newer one writes

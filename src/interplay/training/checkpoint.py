@@ -21,9 +21,9 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.safe_files import file_in, read_json, read_safetensors
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build
+from interplay.untrusted_files import file_in, read_json, read_safetensors
 
 MANIFEST, FORMAT, VERSION = "manifest.json", "interplay-training", 1
 

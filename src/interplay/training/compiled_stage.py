@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
-from interplay.training import entropy_terms, schedule
+from interplay.training import information_rewards, schedule
 from interplay.training.actor_critic import ActorCritic, new_networks
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import Cuts, Finished, Rollout, begin, collect
@@ -227,7 +227,8 @@ def _with_entropy_rewards(
 ) -> tuple[Rollout, dict[str, Array]]:
     """Return the rollout with the rewards of `rewards.entropies` added, and the entropies."""
     shared = setup.experiment.rewards.entropies
-    own = [shared.get(name, 0.0) for name in entropy_terms.NAMES] if weights.entropies is None else weights.entropies[0]
-    by_name: dict[str, Any] = dict(zip(entropy_terms.NAMES, own, strict=True))
-    bonus, entropies = entropy_terms.bonus(setup.plan, by_name, rollout)
+    named = information_rewards.NAMES
+    own = [shared.get(name, 0.0) for name in named] if weights.entropies is None else weights.entropies[0]
+    by_name: dict[str, Any] = dict(zip(named, own, strict=True))
+    bonus, entropies = information_rewards.bonus(setup.plan, by_name, rollout)
     return dataclasses.replace(rollout, reward=rollout.reward + bonus), entropies

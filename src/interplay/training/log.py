@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay import safe_files
+from interplay import untrusted_files
 from interplay.errors import InterplayError
+from interplay.training.behaviour_rewards import HANDOVER_LOGS
 from interplay.training.config import Experiment
-from interplay.training.event_rewards import HANDOVER_LOGS
 
 PER_RUN = {"anchor_kl", "g1", "g2", "g3", "ad_entropy", "ard_entropy", "ic", "teaming", *HANDOVER_LOGS}
 
@@ -104,9 +104,9 @@ class Log:
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a log, without one that a killed run left unfinished."""
     lines = []
-    for _, text in safe_files.lines(path) if path.exists() else ():
+    for _, text in untrusted_files.lines(path) if path.exists() else ():
         try:
-            lines.append(safe_files.parse_json(text, str(path)))
+            lines.append(untrusted_files.parse_json(text, str(path)))
         except InterplayError:
             break
     return lines

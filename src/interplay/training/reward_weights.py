@@ -23,7 +23,7 @@ class RewardWeights:
     shaping: Float[Array, " learner"]  # of the shaped reward, on top of its schedule
     events: Float[Array, "learner event"]  # of each event of the game
     recorded: Any = None  # [learner, kind] of what the event recorder sees; None: as `rewards` says
-    entropies: Any = None  # [learner, term] of `entropy_terms.NAMES`; None: as `rewards` says
+    entropies: Any = None  # [learner, term] of `information_rewards.NAMES`; None: as `rewards` says
     anchor: Any = None  # [learner] of the KL divergence from a frozen policy in the loss, from 0 to 1 (HDR)
 
 

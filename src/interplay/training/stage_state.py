@@ -13,10 +13,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.games.records import record
-from interplay.training import entropy_terms
+from interplay.training import information_rewards
 from interplay.training.advantages import Normaliser
+from interplay.training.behaviour_rewards import EventRecorder, event_recorder_for
 from interplay.training.config import Experiment
-from interplay.training.event_rewards import EventRecorder, event_recorder_for
 from interplay.training.frozen_partners import FrozenPartners, PartnerStats
 from interplay.training.reward_weights import event_weights
 from interplay.training.team_assignment import TeamPlan
@@ -69,7 +69,7 @@ class TrainingSetup:
             raise InterplayError("partners that change in training belong to a run: give each run its own")
         plan.envs_per_table(experiment.envs)
         self.method.check(self)
-        entropy_terms.check(plan, experiment.rewards.entropies)
+        information_rewards.check(plan, experiment.rewards.entropies)
         event_weights(self.game, experiment.rewards.shaped_events)
         if experiment.network.own_turns and self.memory_seats == 1:
             raise InterplayError(

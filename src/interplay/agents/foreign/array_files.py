@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.safe_files import ARRAYS_LIMIT, FREE_EXPANSION, MiB, file_in, read_bytes, read_safetensors, regular_file
+from interplay.untrusted_files import (
+    ARRAYS_LIMIT,
+    FREE_EXPANSION,
+    MiB,
+    file_in,
+    read_bytes,
+    read_safetensors,
+    regular_file,
+)
 
 Tree = dict[str, Any]  # names -> array or tree
 PICKLE_LIMIT = 1024 * MiB

@@ -15,7 +15,7 @@ from typing import Any
 from interplay.agents.api import Agent
 from interplay.agents.foreign import array_files, flax_networks, zsc_eval
 from interplay.errors import InterplayError, UnknownName
-from interplay.safe_files import read_safetensors
+from interplay.untrusted_files import read_safetensors
 
 TORCH, PICKLES, ONNX = (".pt", ".pth"), (".pkl", ".pickle"), (".onnx",)
 OPTIONS = ("greedy", "activation", "encoding", "member")

@@ -20,7 +20,7 @@ from interplay.agents.api import Info, Memory, Observation, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.safe_files import MiB, regular_file
+from interplay.untrusted_files import MiB, regular_file
 
 LIMIT = 512 * MiB
 ENCODINGS = ("planes", "planes_first", "details", "features", "belief", "obs")  # tried in turn where none is named

@@ -11,7 +11,7 @@ from typing import Any
 
 from interplay.agents.llm.chat import Answer, LimitReached, RunLimitReached, estimate_tokens
 from interplay.errors import InterplayError
-from interplay.safe_files import read_json
+from interplay.untrusted_files import read_json
 
 
 @dataclass(frozen=True)

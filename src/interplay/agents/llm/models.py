@@ -28,10 +28,10 @@ SCRIPTED = Registry(
         "clumsy": "interplay.agents.llm.scripted.degraded:Clumsy",
         "idle": "interplay.agents.llm.scripted.simple:Idle",
         "first": "interplay.agents.llm.scripted.simple:First",
-        "prose": "interplay.agents.llm.scripted.faults:Prose",
-        "half_json": "interplay.agents.llm.scripted.faults:HalfJson",
-        "unknown_verb": "interplay.agents.llm.scripted.faults:UnknownVerb",
-        "endless": "interplay.agents.llm.scripted.faults:Endless",
+        "prose": "interplay.agents.llm.scripted.malformed_answers:Prose",
+        "half_json": "interplay.agents.llm.scripted.malformed_answers:HalfJson",
+        "unknown_verb": "interplay.agents.llm.scripted.malformed_answers:UnknownVerb",
+        "endless": "interplay.agents.llm.scripted.malformed_answers:Endless",
     },
 )
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from interplay import safe_files
+from interplay import untrusted_files
 from interplay.agents.llm.chat import Answer, ChatRequest, Model, ModelRefusal
 from interplay.errors import InterplayError
 
@@ -95,9 +95,9 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     if path.is_dir():
         raise InterplayError(f"{path} is a folder; a journal of answers is a file of JSON lines")
     known = {}
-    for number, line in safe_files.lines(path):
+    for number, line in untrusted_files.lines(path):
         try:
-            entry = safe_files.parse_json(line, f"{path}, line {number}")
+            entry = untrusted_files.parse_json(line, f"{path}, line {number}")
         except InterplayError:
             continue  # half a line of a program that was killed: its answer is asked for again
         try:

@@ -16,9 +16,9 @@ from interplay.cli.bundled_examples import ExampleCommand
 from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.progress import bar
-from interplay.safe_files import read_text
 from interplay.server.serve import Listen
 from interplay.table import Table
+from interplay.untrusted_files import read_text
 
 
 def _needs_server() -> None:

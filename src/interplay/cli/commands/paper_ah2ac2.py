@@ -98,7 +98,7 @@ class Ah2ac2Table3(JsonOption):
 
     def run(self) -> None:
         """Print the table."""
-        from interplay.papers.ah2ac2.people import default_policies, people_table
+        from interplay.papers.ah2ac2.human_move_prediction import default_policies, people_table
         from interplay.traces import TraceSet
 
         _players(self.players)

@@ -207,7 +207,7 @@ class Humans:
 
     def run(self) -> None:
         """Print every table."""
-        from interplay.papers.preference.humans import all_rows, analyse, report
+        from interplay.papers.preference.eger2017_ratings import all_rows, analyse, report
 
         tables, predictions = analyse(self.folder, seed=self.seed, shuffles=self.shuffles)
         if self.json:

@@ -229,7 +229,7 @@ class Words(JsonOption):
         import yaml
         from pydantic import TypeAdapter, ValidationError
 
-        from interplay.study.live.kitchen_phrases import PHRASES
+        from interplay.study.live.kitchen_translations import PHRASES
         from interplay.study.protocol.model import Language
         from interplay.study.protocol.translations import all_phrases, frame_phrases, skeleton
 

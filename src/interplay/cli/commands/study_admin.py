@@ -15,8 +15,8 @@ import tyro
 
 from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
-from interplay.safe_files import read_text
 from interplay.table import Table
+from interplay.untrusted_files import read_text
 
 BY = "command line"  # who it was, in the audit log
 

@@ -46,7 +46,7 @@ class StudyValidity(JsonOption):
         from interplay.study.analysis import validity
 
         if Path(self.source).suffix == ".csv":
-            from interplay.safe_files import read_text
+            from interplay.untrusted_files import read_text
 
             table = validity.read_rows(read_text(self.source))
         else:

@@ -11,6 +11,14 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen import paths
+from interplay.games.collab_kitchen.action_parser import (
+    LONGEST_WAIT,
+    Macro,
+    ParseError,
+    food_name,
+    parse_macro,
+    place_name,
+)
 from interplay.games.collab_kitchen.dishes import INGREDIENTS, KINDS, accepts, is_meal, parts
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES, Station
@@ -25,7 +33,6 @@ from interplay.games.collab_kitchen.state import (
     TAKE,
     KitchenState,
 )
-from interplay.games.collab_kitchen.words import LONGEST_WAIT, Macro, ParseError, food_name, parse_macro, place_name
 
 __all__ = [
     "ERRORS",

@@ -15,6 +15,7 @@ from jaxtyping import Int
 
 from interplay.errors import InterplayError
 from interplay.games.collab_kitchen import rules
+from interplay.games.collab_kitchen.action_parser import Macro
 from interplay.games.collab_kitchen.dishes import DISHES, INGREDIENTS, Dish, process, raw
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import Station
@@ -23,7 +24,6 @@ from interplay.games.collab_kitchen.paths import make_way
 from interplay.games.collab_kitchen.rules import CompletedAction, KitchenRules
 from interplay.games.collab_kitchen.search import Search, SearchPlan
 from interplay.games.collab_kitchen.state import FIRST_INGREDIENT, STAY, KitchenState
-from interplay.games.collab_kitchen.words import Macro
 
 WIDTH = 3  # worlds that the quick search keeps at each stage of a recipe
 WIDTH_SMALL = 10  # the same where there are few joint poses, as in separate rooms

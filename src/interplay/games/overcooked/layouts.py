@@ -10,7 +10,7 @@ from pathlib import Path
 from interplay.errors import InterplayError
 from interplay.games.overcooked.state import MOVES, TERRAIN
 from interplay.games.text_maps import LARGEST_MAP, position, split_rows
-from interplay.safe_files import read_text
+from interplay.untrusted_files import read_text
 
 MAX_SEATS = 4
 

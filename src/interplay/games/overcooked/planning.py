@@ -25,7 +25,7 @@ from interplay.games.overcooked.state import (
     STAY,
     TOMATOES,
 )
-from interplay.games.planning_task import PlanAction, PlanningOperator, PlanningTask, write_task
+from interplay.games.pddl_task import PlanAction, PlanningOperator, PlanningTask, write_task
 
 KINDS = {COUNTER: "counter", POT: "pot", ONIONS: "onions", TOMATOES: "tomatoes", DISHES: "dishes", SERVING: "serving"}
 GIVEN = {ONIONS: "onion", TOMATOES: "tomato", DISHES: "dish"}

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from interplay.games.planning_task import PlanAction, PlanningOperator, PlanningTask, write_task
+from interplay.games.pddl_task import PlanAction, PlanningOperator, PlanningTask, write_task
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import (
     ACTIONS,

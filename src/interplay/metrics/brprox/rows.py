@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.safe_files import read_text
 from interplay.table import Row, Table
+from interplay.untrusted_files import read_text
 
 AT = " at"  # where a checked row stood in its source; no column can have this name, since names are stripped
 SEATS = ("ego_seat", "ego_seats", "partner_seats")

@@ -24,7 +24,7 @@ from interplay.metrics.communication.records import EXEC, MESSAGE, PLAN, VERDICT
 from interplay.metrics.communication.records import TranscriptEvent as Event
 from interplay.metrics.communication.scene import AT, KitchenScene
 from interplay.metrics.communication.tasks import task_of
-from interplay.safe_files import read_json
+from interplay.untrusted_files import read_json
 
 KEYS = {"total_action_list", "content"}
 ROLES = ("chef", "assistant")

@@ -32,7 +32,7 @@ from interplay.metrics.communication.records import (
     TranscriptTask,
 )
 from interplay.metrics.communication.tasks import task_of
-from interplay.safe_files import lines, parse_json
+from interplay.untrusted_files import lines, parse_json
 
 HEADER = "episode"
 HEADER_KEYS = {

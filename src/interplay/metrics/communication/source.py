@@ -13,9 +13,9 @@ from interplay.metrics.communication.episodes import readable
 from interplay.metrics.communication.foreign import read_transcripts
 from interplay.metrics.communication.metric import transcripts
 from interplay.metrics.communication.records import Transcript
-from interplay.safe_files import lines, parse_json
 from interplay.traces import TraceSet, read_jsonl
 from interplay.traces.schema import FORMAT
+from interplay.untrusted_files import lines, parse_json
 
 
 def open_source(source: TraceSet | str | os.PathLike[str]) -> TraceSet | list[Transcript]:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.safe_files import lines, read_json
 from interplay.stats import bootstrap
 from interplay.table import Row, Table
+from interplay.untrusted_files import lines, read_json
 
 CONFIG = "figure3.json"  # the training, beside this file
 PAID_AT = ("delivery", "hand_over")

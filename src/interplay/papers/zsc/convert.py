@@ -18,8 +18,8 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.papers.zsc.public_tables import SELECTED
-from interplay.safe_files import read_json
 from interplay.table import Row
+from interplay.untrusted_files import read_json
 
 SUFFIX = "-eval_ep_sparse_r"
 ALGORITHMS = {"traj": "trajedi"}

@@ -31,7 +31,6 @@ from interplay.papers.zsc.data import (
     published,
 )
 from interplay.papers.zsc.data import ratios_of as ratios
-from interplay.partners.candidates import reward_space
 from interplay.partners.diversity import diversity
 from interplay.partners.evaluate import PolicyStack, play_pairs
 from interplay.partners.features import BehaviourFeatures, able
@@ -39,6 +38,7 @@ from interplay.partners.kdpp import rank
 from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel
 from interplay.partners.proximity import headline
+from interplay.partners.reward_space import reward_space
 from interplay.partners.select import select
 from interplay.partners.tables import behaviour
 from interplay.stats import iqm, spearman

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from interplay.errors import InterplayError
-from interplay.study.analysis.power import Aim, Needed, curve, from_pilot, from_rankings, needed, recruits
+from interplay.study.analysis.sample_size import Aim, Needed, curve, from_pilot, from_rankings, needed, recruits
 from interplay.table import Row, Table
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
-from interplay.safe_files import read_json
 from interplay.study.analysis.analysis_list import default_plan
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table
+from interplay.untrusted_files import read_json
 
 if TYPE_CHECKING:
     from interplay.study.db.records import Records

@@ -14,7 +14,7 @@ from interplay.stats.models import rank_fit
 from interplay.study.analysis.analysis_list import pages as all_pages
 from interplay.study.analysis.data import Data
 from interplay.study.analysis.mixed import partner_fit, slope_fit
-from interplay.study.analysis.power import MOST, Needed
+from interplay.study.analysis.sample_size import MOST, Needed
 from interplay.study.protocol.answer_subjects import PlayedGame, about
 from interplay.study.protocol.design import count, places
 from interplay.study.protocol.flow import pages

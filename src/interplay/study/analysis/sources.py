@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.errors import InterplayError
 from interplay.metrics.hanabi.agent_pool import measures as pool_measures
-from interplay.safe_files import parse_json, read_text
 from interplay.study.analysis.run import check_objective
 from interplay.table import Row, Table
+from interplay.untrusted_files import parse_json, read_text
 
 if TYPE_CHECKING:
     from interplay.study.db.records import Records

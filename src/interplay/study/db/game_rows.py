@@ -12,7 +12,6 @@ import orjson
 import sqlalchemy as sa
 
 from interplay.rollout.episode import Episode
-from interplay.safe_files import inflate, parse_json
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
@@ -24,6 +23,7 @@ from interplay.study.db.schema import events, games, people
 from interplay.study.protocol.flow import Page
 from interplay.study.protocol.model import Protocol
 from interplay.traces.export import from_record, to_record
+from interplay.untrusted_files import inflate, parse_json
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part

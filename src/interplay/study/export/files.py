@@ -14,7 +14,6 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
-from interplay.safe_files import parse_json, read_json, read_text, regular_file
 from interplay.server.database import Database, Tx
 from interplay.study.db import records
 from interplay.study.db.game_events import STEP
@@ -26,6 +25,7 @@ from interplay.study.protocol.answer_subjects import about, played
 from interplay.study.protocol.model import Protocol
 from interplay.table import Row, Table, plain
 from interplay.traces import TraceSet
+from interplay.untrusted_files import parse_json, read_json, read_text, regular_file
 
 FORMATS = get_args(Format)
 PROTOCOL, TRACES, ABOUT, CODEBOOK, WIDE = "protocol.json", "traces", "README.txt", "codebook.csv", "wide.csv"

@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, RSAPublicNumbers
 
 from interplay.errors import InterplayError
-from interplay.safe_files import parse_json, read_text
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.study.protocol.model import Completion
+from interplay.untrusted_files import parse_json, read_text
 
 PARAMETERS = {"prolific": "PROLIFIC_PID", "mturk": "workerId"}  # the query parameter with the recruiter's id
 TOKEN, SIGNATURE = "prolific_token", "signature"  # query parameters with the recruiter's signature

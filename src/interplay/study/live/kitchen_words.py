@@ -16,7 +16,7 @@ from interplay.games.collab_kitchen.draw import Labels
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.macros import ERRORS, Macro
 from interplay.games.collab_kitchen.state import KitchenItem, KitchenState
-from interplay.study.live.kitchen_phrases import PHRASES, SLOT
+from interplay.study.live.kitchen_translations import PHRASES, SLOT
 from interplay.study.protocol.texts import Text, own_words
 
 _VERBS = {"cook": "Cook", "bake": "Bake", "cut": "Cut", "stir": "Blend"}

@@ -11,9 +11,9 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.registry import make_recorded
-from interplay.safe_files import file_in, regular_file
 from interplay.study.protocol.model import VIDEOS, Media, Protocol
 from interplay.study.protocol.texts import say
+from interplay.untrusted_files import file_in, regular_file
 
 TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif",

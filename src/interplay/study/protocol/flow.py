@@ -10,7 +10,7 @@ from typing import Any
 
 from interplay.study.pages.game import PlayPage
 from interplay.study.pages.ranking import Ranking
-from interplay.study.protocol.conditions import holds
+from interplay.study.protocol.answer_conditions import holds
 from interplay.study.protocol.design import Cell, count, places, sequence
 from interplay.study.protocol.model import Option, Protocol, Question, Repeat
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from interplay.errors import InterplayError
-from interplay.safe_files import file_in, parse_yaml, read_bytes, regular_file
 from interplay.server.examples import LARGEST, STUDIES
 from interplay.study.protocol.model import Protocol
+from interplay.untrusted_files import file_in, parse_yaml, read_bytes, regular_file
 
 LARGEST_MEDIA = 64 << 20  # bytes of a picture or a video
 

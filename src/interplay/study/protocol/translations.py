@@ -1,7 +1,7 @@
 """All that the frame around a study says to participants, by its English, and how a study file says it otherwise.
 
 The browser's words are read from the shipped build (`static/words.json`, written by `make front`), so that the front
-end (`frontend/src/words.ts`) is their only source. The kitchen's are in `live/kitchen_phrases.py`.
+end (`frontend/src/words.ts`) is their only source. The kitchen's are in `live/kitchen_translations.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from interplay.study.live import kitchen_phrases
-from interplay.study.live.kitchen_phrases import SLOT
+from interplay.study.live import kitchen_translations
+from interplay.study.live.kitchen_translations import SLOT
 from interplay.study.protocol.aliases import LOOKS
 from interplay.study.protocol.texts import PHRASES, Text, own_words
 from interplay.study.protocol.validation import Misplaced
@@ -39,7 +39,7 @@ def frame_phrases() -> Translations:
 
 def all_phrases() -> Translations:
     """Return everything that can be translated in a study file, by its English."""
-    return {**kitchen_phrases.PHRASES, **frame_phrases()}
+    return {**kitchen_translations.PHRASES, **frame_phrases()}
 
 
 def check_words(words: Mapping[str, Text], languages: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from interplay.study.protocol.conditions import FACTS, names_in
+from interplay.study.protocol.answer_conditions import FACTS, names_in
 from interplay.study.protocol.texts import missing, piped
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.games.collab_kitchen.words import Macro, parse_macro
+from interplay.games.collab_kitchen.action_parser import Macro, parse_macro
 
 SAY = "say "  # prefix of a message in place of an action
 ASK_AGAIN = 25  # steps between two requests

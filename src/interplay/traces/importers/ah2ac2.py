@@ -17,10 +17,10 @@ import numpy as np
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.safe_files import read_safetensors
 from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi
 from interplay.traces.importers.registry import LeftOut
+from interplay.untrusted_files import read_safetensors
 
 ARRAYS = ("game_ids", "scores", "decks", "actions", "num_actions", "num_players")
 HUMAN = "human"

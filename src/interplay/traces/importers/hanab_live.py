@@ -20,12 +20,12 @@ from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.safe_files import parse_json, read_text
 from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.registry import LeftOut
 from interplay.traces.replay import Replay, game_of, replay
 from interplay.traces.store import TraceSet
+from interplay.untrusted_files import parse_json, read_text
 
 END_GAME = 4
 ENDINGS = {3: "time ran out", 4: "ended by a player", 6: "idle for too long", 10: "ended by vote"}

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay import safe_files
+from interplay import untrusted_files
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK
 from interplay.rollout.episode import Episode, RecordedEvent
@@ -67,9 +67,9 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
 def _records(path: Path) -> Iterator[tuple[int, Any]]:
     """The lines with their numbers; an error names the line that is no JSON, or after which the file breaks off."""
     try:
-        for number, line in safe_files.lines(path):
+        for number, line in untrusted_files.lines(path):
             if line.strip():
-                yield number, safe_files.parse_json(line, f"{path}, line {number}")
+                yield number, untrusted_files.parse_json(line, f"{path}, line {number}")
     except InterplayError as error:
         raise TraceError(f"{error}; the file may be cut short") from None
 
@@ -145,7 +145,7 @@ def _beyond(t: int, what: str) -> RecordedEvent:
 
 def read_surveys(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     """What people said, by the id of the game: numbers where there are numbers, null where they left it open."""
-    rows = list(csv.DictReader(safe_files.read_text(path).splitlines(), skipinitialspace=True))
+    rows = list(csv.DictReader(untrusted_files.read_text(path).splitlines(), skipinitialspace=True))
     if rows and "id" not in rows[0]:
         raise TraceError(f"{path} has the columns {', '.join(map(str, rows[0]))}, but no id")
     return {row["id"].strip(): {k: _value(v) for k, v in row.items() if k != "id"} for row in rows}

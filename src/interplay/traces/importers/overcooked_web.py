@@ -26,9 +26,9 @@ from interplay.games.overcooked import layouts
 from interplay.games.overcooked.state import ACTIONS, MOVES, STAY
 from interplay.games.registry import make
 from interplay.rollout.episode import Episode
-from interplay.safe_files import MiB, read_json, read_text
 from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, settle
 from interplay.traces.importers.registry import LeftOut
+from interplay.untrusted_files import MiB, read_json, read_text
 
 NAME = re.compile(r"(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_human=(\d)\.json")
 TABLE = "partners.csv"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import TraceError
-from interplay.safe_files import TEXT_LIMIT, BoundedFile, read_bytes
+from interplay.untrusted_files import TEXT_LIMIT, BoundedFile, read_bytes
 
 ALLOWED = {
     ("builtins", "slice"),

@@ -18,7 +18,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi.dominated_moves import NAMES as CONDUCT
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
-from interplay.training.entropy_terms import NAMES as ENTROPIES
+from interplay.training.information_rewards import NAMES as ENTROPIES
 from interplay.training.loader import method_options
 from interplay.training.reward_weights import RewardWeights
 from interplay.training.run import Trained

@@ -11,9 +11,9 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.training.active_seats import ActiveSeatGame
+from interplay.training.active_seat_game import ActiveSeatGame
+from interplay.training.behaviour_rewards import HandoverRecorder, event_recorder_for
 from interplay.training.config import Experiment
-from interplay.training.event_rewards import HandoverRecorder, event_recorder_for
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
 from interplay.training.reward_weights import RewardWeights

@@ -10,7 +10,7 @@ from scipy.stats import wilcoxon as signed_rank
 from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.stats import t_test_power
-from interplay.study.analysis.power import (
+from interplay.study.analysis.sample_size import (
     Aim,
     _friedman_p,
     _friedman_parts,

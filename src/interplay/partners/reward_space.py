@@ -1,4 +1,4 @@
-"""Candidates for a panel: players with preferences drawn from a game's reward space, and what is counted of them."""
+"""A game's reward space: preferences drawn from it for a panel's candidates, and what is counted of them."""
 
 from __future__ import annotations
 

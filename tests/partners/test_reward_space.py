@@ -8,7 +8,7 @@ import pytest
 
 import interplay
 from interplay.errors import InterplayError
-from interplay.partners.candidates import POINTS, draw, reward_space
+from interplay.partners.reward_space import POINTS, draw, reward_space
 
 # The events of the paper's Table 7 under our names; "Order Reward" is what we call the task.
 TABLE_7 = {

@@ -1,4 +1,4 @@
-"""All phrases of the kitchen, by their English, with the Chinese translation: `kitchen_phrases.toml`."""
+"""All phrases of the kitchen, by their English, with the Chinese translation: `kitchen_translations.toml`."""
 
 from __future__ import annotations
 

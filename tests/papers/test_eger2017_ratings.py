@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interplay import stats
-from interplay.papers.preference.humans import AIS, ai_of, lost_cards, people, survey_of
+from interplay.papers.preference.eger2017_ratings import AIS, ai_of, lost_cards, people, survey_of
 from interplay.table import Table
 from interplay.traces import TraceSet
 from interplay.traces.importers.hanabi_data import import_hanabi_data
