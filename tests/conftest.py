@@ -32,14 +32,18 @@ settings.load_profile("any machine")
 gc.set_threshold(20_000)  # tracing makes many objects that live; looking through them was a twentieth of the time
 
 MOST_MAPPINGS = 25_000  # Linux allows a process 65,530; every compiled program takes several
+MOST_MEMORY = 3 * 2**30  # bytes of a worker; two of them and the tests' own servers fit into 8 GiB
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_programs():
     """A worker that has compiled thousands of programs lets go of them before the system refuses it more memory."""
     yield
-    maps = Path("/proc/self/maps")
-    if maps.exists() and maps.read_text().count("\n") > MOST_MAPPINGS:
+    maps, memory = Path("/proc/self/maps"), Path("/proc/self/statm")
+    if not maps.exists():
+        return
+    resident = int(memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if resident > MOST_MEMORY or maps.read_text().count("\n") > MOST_MAPPINGS:
         import jax
 
         jax.clear_caches()

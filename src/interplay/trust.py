@@ -53,11 +53,11 @@ def admit(names: Iterable[Any]) -> None:
 
     Args:
         names: Anything a person gave; what is no text is passed over. A reference may stand behind ``setting=`` or a
-            prefix such as ``greedy:``, and before noise such as ``+0.1``.
+            prefix such as ``greedy:``, and before noise such as ``+0.1`` or options such as ``?scale=0.1``.
     """
     for name in names:
         if isinstance(name, str):
-            parts = name.rpartition("=")[2].partition("+")[0].split(":")
+            parts = name.partition("?")[0].rpartition("=")[2].partition("+")[0].split(":")
             _admitted.update(":".join(parts[first:]) for first in range(len(parts) - 1))
 
 

@@ -1,11 +1,13 @@
 """Agents by name.
 
 A name is `overcooked/onion_passer`, `module:Thing`, `llm:provider/model`, `sparta:NAME`, `greedy:NAME`,
-`any_score:NAME`, or the path of a checkpoint. `{layout}` in it is the place for the layout of the game that is played.
+`any_score:NAME`, or the path of a checkpoint. `{layout}` in it is the place for the layout of the game that is played,
+and options may follow: `hanabi/hgroup-regular?scale=0.1`.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,8 +49,9 @@ def agent(name: str, **options: Any) -> Agent:
 
     `name+0.1` adds random actions in one turn of ten; `greedy:name` is a trained policy that takes its likeliest
     actions; `any_score:name` also plays under options that only change the score, such as Hanabi's `bomb`, other than
-    those of its training. A registered thing is either a policy or player (called with the options), or a family: an
-    object with `make(variant, **options)` and `variants()`.
+    those of its training. `name?option=value&option=value` gives options, and the agent bears the whole name. A
+    registered thing is either a policy or player (called with the options), or a family: an object with
+    `make(variant, **options)` and `variants()`.
 
     Args:
         name: The agent's name.
@@ -63,6 +66,9 @@ def agent(name: str, **options: Any) -> Agent:
         from interplay.agents.llm.player import make as language_model
 
         return language_model(name.removeprefix("llm:"), **options)
+    base, mark, query = name.partition("?")
+    if mark:
+        return replace(agent(base, **options | options_in(query, name)), name=name)
     if name.startswith("sparta:"):
         from interplay.agents.hanabi.sparta import sparta
 
@@ -74,8 +80,32 @@ def agent(name: str, **options: Any) -> Agent:
     if is_checkpoint(name):
         return _checkpoint(name, options)
     base, plus, noise = name.partition("+")
-    base_agent = _checkpoint(base, options) if is_checkpoint(base) else _make(base, options)
+    try:
+        base_agent = _checkpoint(base, options) if is_checkpoint(base) else _make(base, options)
+    except TypeError as error:
+        unknown = [option for option in options if f"unexpected keyword argument {option!r}" in str(error)]
+        if not unknown:
+            raise
+        raise InterplayError(f"{base} has no option {unknown[0]!r}") from None
     return with_noise(base_agent, noise, name) if plus else base_agent
+
+
+def options_in(query: str, name: str) -> dict[str, Any]:
+    """Return the options of `option=value&...`; a value is JSON, such as 0.1 or true, or else text.
+
+    Raises:
+        InterplayError: An option has no value.
+    """
+    options = {}
+    for entry in query.split("&"):
+        option, _, value = entry.partition("=")
+        if not option or not value:
+            raise InterplayError(f"cannot read {entry!r} in {name!r}: options are written option=value&option=value")
+        try:
+            options[option] = json.loads(value)
+        except json.JSONDecodeError:
+            options[option] = value
+    return options
 
 
 def recorded_agent(name: Any) -> Agent:
@@ -86,7 +116,7 @@ def recorded_agent(name: Any) -> Agent:
     Raises:
         InterplayError: Nothing is registered under this name.
     """
-    base = name if isinstance(name, str) else ""
+    base = name.partition("?")[0] if isinstance(name, str) else ""
     while base.startswith(PREFIXES):
         base = base.partition(":")[2]
     if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
