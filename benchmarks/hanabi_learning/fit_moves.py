@@ -8,7 +8,8 @@
 The first form trains on the games of people that a split does not hold out and writes WORK/bc-1.safetensors and .json.
 The second prints, for each number that the H-Group bot's move gets on top of its score and for --care on the last life,
 nats and accuracy on held-out people and, with --self-play, scores by the likeliest move and by sampling; with --out it
-writes the file of the last one.
+writes the file of the last one. With --bot-games it also prints `bot_move`, how likely the bot's move is, on average
+over the decisions of H-Group bots that lapse a tenth as often as people do, at a table of --players.
 """
 
 from __future__ import annotations
@@ -24,14 +25,23 @@ import numpy as np
 import roster  # noqa: F401 - finds the sources
 
 from interplay.agents.api import Agent
+from interplay.agents.hanabi.move_features import DECIDED
 from interplay.agents.hanabi.move_network import MoveNetwork, MovePolicy, save
 from interplay.agents.neural import load as load_agent
+from interplay.agents.registry import agent
 from interplay.games.registry import make
 from interplay.rollout.engine import run as play
-from interplay.rollout.recorded_games import load
+from interplay.rollout.recorded_games import Recorded, load
 from interplay.rollout.teams import Team
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, splits
-from interplay.training.imitation.move_clone import MoveCloning, MoveDecisions, clone_moves, decisions_of, judged
+from interplay.training.imitation.move_clone import (
+    MoveCloning,
+    MoveDecisions,
+    clone_moves,
+    decisions_of,
+    judged,
+    log_odds,
+)
 from interplay.training.imitation.recordings import persons_of
 
 SPLITS = 5
@@ -52,10 +62,27 @@ def self_play(network: MoveNetwork, rules: float, care: float, games: int) -> di
     for players in (2, 3):
         game = make(f"hanabi/{players}p")
         for how, greedy in (("greedy", True), ("sampled", False)):
-            agent = Agent(how, MovePolicy(network, rules=rules, care=care, greedy=greedy), {})
-            scores = [e.score for e in play(game, [Team.of(game, [agent] * players)], episodes=games, seed=0)]
+            seated = Agent(how, MovePolicy(network, rules=rules, care=care, greedy=greedy), {})
+            scores = [e.score for e in play(game, [Team.of(game, [seated] * players)], episodes=games, seed=0)]
             told.setdefault(f"{players}p", {})[how] = round(float(np.mean(scores)), 2)
     return told
+
+
+def bot_decisions(players: int, games: int) -> MoveDecisions:
+    """Decisions of H-Group bots that lapse a tenth as often as people do."""
+    game, bot = make(f"hanabi/{players}p"), agent("hanabi/hgroup-regular", scale=0.1)
+    played = play(game, [Team.of(game, [bot] * players)], episodes=games, seed=1)
+    return decisions_of(game, [Recorded("", e.actions, e.start, e.score, e.game_id, dict(e.options)) for e in played])
+
+
+def odds_of_bot_move(network: MoveNetwork, data: MoveDecisions, rules: float, care: float) -> float:
+    """Mean probability of the move that the H-Group bot would make."""
+    odds = 0.0
+    for rows in np.array_split(np.arange(len(data.action)), len(data.action) // 2000 + 1):
+        part = data.of(rows)
+        decided = part.legal & (part.moves[..., DECIDED] > 0)
+        odds += float(np.sum(np.exp(log_odds(network, part, rules, care)) * decided))
+    return odds / len(data.action)
 
 
 def main() -> int:
@@ -65,10 +92,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--network", type=Path, help="a clone that was trained before")
+    parser.add_argument("--clone", help="its name, if the file has another")
     parser.add_argument("--rules", type=float, nargs="+", default=[0.0])
     parser.add_argument("--care", type=float, default=0.0)
     parser.add_argument("--self-play", type=int, default=0, help="games")
-    parser.add_argument("--players", type=int, default=2, help="of the game that the file names")
+    parser.add_argument("--bot-games", type=int, default=0, help="games of bots")
+    parser.add_argument("--players", type=int, default=2, help="of the game that the file names, and of the bots'")
     parser.add_argument("--out", type=Path, help="the file to write, without its ending")
     args = parser.parse_args()
     began, data = time.time(), by_role(args.games, args.split)
@@ -80,17 +109,24 @@ def main() -> int:
     else:
         policy: Any = load_agent(args.network.with_suffix(".safetensors")).policy
         network = policy.network
+    bots = bot_decisions(args.players, args.bot_games) if args.bot_games else None
     rows = []
     for rules in args.rules:
         fit = judged(network, data[TEST], rules, args.care)
         row = {"rules": rules, "care": args.care, **{k: round(v, 4) for k, v in fit._asdict().items()}}
+        if bots is not None:
+            row["bot_move"] = round(odds_of_bot_move(network, bots, rules, args.care), 4)
         row |= self_play(network, rules, args.care, args.self_play) if args.self_play else {}
         rows.append(row)
         print(json.dumps(row), f"{time.time() - began:.0f} s", flush=True)
     if args.out is not None:
         last = rows[-1]
         fit = {"held_out_cross_entropy": last["cross_entropy"], "held_out_accuracy": last["accuracy"]}
-        fit |= {"return": last[f"{args.players}p"]["sampled"]} if args.self_play else {}
+        if args.self_play:
+            scores = last[f"{args.players}p"]
+            fit |= {"return": scores["sampled"], "greedy_return": scores["greedy"], "games": args.self_play}
+        if args.network is not None:
+            fit |= {"algorithm": "move proxy", "clone": args.clone or args.network.stem}
         rules, game = float(args.rules[-1]), make(f"hanabi/{args.players}p")
         save(args.out.with_suffix(".safetensors"), network, game, rules=rules, care=args.care, training=training | fit)
         args.out.with_suffix(".json").write_text(json.dumps({"rows": rows}, indent=1) + "\n")

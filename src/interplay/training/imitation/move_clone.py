@@ -154,13 +154,22 @@ def _log_odds(network: Any, part: Any, rules: Any, care: Any, dropout: float = 0
     return jax.nn.log_softmax(jnp.where(part.legal, scores, -1e9))
 
 
+_compiled_log_odds = jax.jit(_log_odds)
+
+
+def log_odds(
+    network: MoveNetwork, part: MoveDecisions, rules: float, care: float
+) -> Float[np.ndarray, "decision action"]:
+    """Return the logarithm of each move's probability, drawn to the rules and to care as a proxy is."""
+    return np.asarray(_compiled_log_odds(network, part, jnp.float32(rules), jnp.float32(care)))
+
+
 def judged(network: MoveNetwork, data: MoveDecisions, rules: float = 0.0, care: float = 0.0) -> MoveFit:
     """Return how well a network predicts decisions, drawn to the rules and to care as a proxy is."""
-    odds = jax.jit(_log_odds)
     nats, right = 0.0, 0
     for rows in np.array_split(np.arange(len(data.action)), len(data.action) // JUDGED + 1):
         part = data.of(rows)
-        log_odds = np.asarray(odds(network, part, jnp.float32(rules), jnp.float32(care)))
-        nats -= float(np.sum(log_odds[np.arange(len(rows)), part.action]))
-        right += int(np.sum(np.argmax(log_odds, axis=1) == part.action))
+        odds = log_odds(network, part, rules, care)
+        nats -= float(np.sum(odds[np.arange(len(rows)), part.action]))
+        right += int(np.sum(np.argmax(odds, axis=1) == part.action))
     return MoveFit(nats / len(data.action), right / len(data.action), len(data.action))
