@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -101,16 +101,35 @@ def with_settings(values: dict[str, Any], settings: list[str]) -> dict[str, Any]
         path, equals, text = setting.partition("=")
         if not equals:
             raise InterplayError(f"{setting!r}: write a change as place=value, such as ppo.epochs=8")
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError:
-            value = text
         *parents, name = path.split(".")
         place = changed
         for parent in parents:
             place = place.setdefault(parent, {})
-        place[name] = value
+        place[name] = json_or_text(text)
     return changed
+
+
+def options(pairs: Iterable[str]) -> dict[str, Any]:
+    """Return what `name=value` pairs say; a value is JSON where it can be, text otherwise.
+
+    Raises:
+        InterplayError: A pair has no name or no value.
+    """
+    values = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise InterplayError(f"cannot read the option {pair!r}: write name=value, as in horizon=200")
+        values[name] = json_or_text(text)
+    return values
+
+
+def json_or_text(text: str) -> Any:
+    """Return the JSON value that a text writes, such as 0.1 or true, or else the text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def as_json(record: Any) -> Any:

@@ -26,8 +26,8 @@ def test_a_trace_names_the_agent_with_its_options(tmp_path):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("hanabi/hgroup-regular?scale", "option=value"),
-        ("hanabi/hgroup-regular?", "option=value"),
+        ("hanabi/hgroup-regular?scale", "name=value"),
+        ("hanabi/hgroup-regular?", "name=value"),
         ("hanabi/hgroup-regular?scale=2", "from 0"),
         ("hanabi/hgroup-regular?skill=1", "skill"),
     ],

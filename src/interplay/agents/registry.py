@@ -7,13 +7,13 @@ and options may follow: `hanabi/hgroup-regular?scale=0.1`.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from interplay.agents.api import Agent, as_agent
 from interplay.agents.identity import content_hash
+from interplay.config import options as parse_options
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.registry import Registry
@@ -68,7 +68,7 @@ def agent(name: str, **options: Any) -> Agent:
         return language_model(name.removeprefix("llm:"), **options)
     base, mark, query = name.partition("?")
     if mark:
-        return replace(agent(base, **options | options_in(query, name)), name=name)
+        return replace(agent(base, **options | parse_options(query.split("&"))), name=name)
     if name.startswith("sparta:"):
         from interplay.agents.hanabi.sparta import sparta
 
@@ -88,24 +88,6 @@ def agent(name: str, **options: Any) -> Agent:
             raise
         raise InterplayError(f"{base} has no option {unknown[0]!r}") from None
     return with_noise(base_agent, noise, name) if plus else base_agent
-
-
-def options_in(query: str, name: str) -> dict[str, Any]:
-    """Return the options of `option=value&...`; a value is JSON, such as 0.1 or true, or else text.
-
-    Raises:
-        InterplayError: An option has no value.
-    """
-    options = {}
-    for entry in query.split("&"):
-        option, _, value = entry.partition("=")
-        if not option or not value:
-            raise InterplayError(f"cannot read {entry!r} in {name!r}: options are written option=value&option=value")
-        try:
-            options[option] = json.loads(value)
-        except json.JSONDecodeError:
-            options[option] = value
-    return options
 
 
 def recorded_agent(name: Any) -> Agent:

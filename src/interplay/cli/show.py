@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from interplay.errors import InterplayError
 from interplay.table import Table
 
 LONGEST = 60  # rows shown to people; `--json` gives all
@@ -131,17 +129,3 @@ def cell(value: Any) -> str:
 def note(message: str) -> None:
     """Print a message on standard error."""
     print(message, file=sys.stderr)
-
-
-def options(pairs: Sequence[str]) -> dict[str, Any]:
-    """`key=value` pairs; a value is JSON where it can be, text otherwise."""
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise InterplayError(f"cannot read the option {pair!r}: write name=value, as in horizon=200")
-        try:
-            values[key] = json_module.loads(value)
-        except json_module.JSONDecodeError:
-            values[key] = value
-    return values

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import JsonOption, options, show
+from interplay.cli.show import JsonOption, show
+from interplay.config import options
 from interplay.table import Table
 
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import note, show
+from interplay.config import options
 from interplay.errors import InterplayError
 from interplay.games.registry import capability
 

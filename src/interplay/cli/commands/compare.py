@@ -8,7 +8,8 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import PlayOptions, note, options, show
+from interplay.cli.show import PlayOptions, note, show
+from interplay.config import options
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, options, show
+from interplay.cli.show import JsonOption, note, show
+from interplay.config import options
 from interplay.errors import InterplayError
 
 RecordingKind = Literal["overcooked-ai", "overcooked-web", "hanabi-humans", "hanab-live", "ah2ac2", "jsonl"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.cli.commands.play import tell_fallbacks
-from interplay.cli.show import PlayOptions, note, options, show
+from interplay.cli.show import PlayOptions, note, show
+from interplay.config import options
 from interplay.errors import InterplayError
 
 

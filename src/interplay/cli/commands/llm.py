@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, options, show
+from interplay.cli.show import note, show
+from interplay.config import options
 from interplay.errors import InterplayError
 from interplay.table import Table
 from interplay.trust import admit

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, options, show_wide
+from interplay.cli.show import JsonOption, note, show_wide
+from interplay.config import options
 
 LARGE = 20_000  # episodes above which a table goes to its file as it is measured, and is not shown
 

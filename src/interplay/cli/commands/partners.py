@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, options, show
+from interplay.cli.show import JsonOption, note, show
+from interplay.config import options
 from interplay.errors import InterplayError
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interplay.cli.show import PlayOptions, note, options, show
+from interplay.cli.show import PlayOptions, note, show
+from interplay.config import options
 from interplay.table import Table
 
 if TYPE_CHECKING:
