@@ -77,8 +77,8 @@ def bump_chart(ranked: Agreement, *, title: str = "Ranks under each measure") ->
         body += element("g", _line(places, index) + _dots(agent, places, ranked.measures, rank, index))
         for place, shift, anchor in ((places[0], -14, "end"), (places[-1], 14, "start")):
             if place:
-                body += text(place[0] + shift, place[1], names[agent], 12, INK, text_anchor=anchor,
-                             dominant_baseline="central")  # fmt: skip
+                where = (place[0] + shift, place[1])
+                body += text(*where, names[agent], text_anchor=anchor, dominant_baseline="central")
     return svg.picture(width, height, body, title)
 
 
