@@ -56,7 +56,7 @@ def row_name(x: float, y: float, string: object) -> str:
 
 def polygon(points: Iterable[tuple[float, float]], **attributes: object) -> str:
     """A form with these corners."""
-    return element("polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
+    return element("polygon", "", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
 
 
 def x_axis(low: float, high: float, x: Callable[[float], float], top: float, floor: float) -> str:

@@ -6,7 +6,6 @@ Pure JAX games replay in batches, compiled once per game and padded length; othe
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +23,7 @@ from interplay.games.checksum import checksum
 from interplay.games.registry import make_recorded
 from interplay.games.state_arrays import unpack
 from interplay.rollout.episode import Episode
+from interplay.table import plain
 from interplay.traces.replay_comparison import compare
 
 tree_map = jax.tree_util.tree_map
@@ -78,22 +78,9 @@ def _to_numpy(tree: PyTree) -> Any:
     return jax.tree_util.tree_map(host, tree)
 
 
-_games: OrderedDict[tuple[str, str], Game] = OrderedDict()
-_programs: OrderedDict[tuple[int, bool], tuple[Game, Callable[..., Any]]] = OrderedDict()
-
-
-def _kept(cache: OrderedDict[Any, Any], key: Any, build: Callable[[], Any]) -> Any:
-    if key not in cache:
-        cache[key] = build()
-    cache.move_to_end(key)
-    while len(cache) > _KEPT_GAMES:
-        cache.popitem(last=False)
-    return cache[key]
-
-
 def game_key(episode: Episode) -> tuple[str, str]:
     """What tells the games of a set apart: the id and the options."""
-    return episode.game_id, json.dumps(dict(episode.options), sort_keys=True, default=str)
+    return episode.game_id, json.dumps(plain(episode.options), sort_keys=True, default=str)
 
 
 def game_of(episode: Episode) -> Game:
@@ -105,14 +92,15 @@ def game_of(episode: Episode) -> Game:
 
 def made_game(episode: Episode) -> Game:
     """The game that the episode names, made once and kept, whether it fits or not."""
-    return _kept(_games, game_key(episode), lambda: _make(episode))
+    return _made(*game_key(episode))
 
 
-def _make(episode: Episode) -> Game:
+@lru_cache(maxsize=_KEPT_GAMES)
+def _made(name: str, options: str) -> Game:
     try:
-        return make_recorded(episode.game_id, episode.options)
+        return make_recorded(name, json.loads(options))
     except InterplayError as error:
-        raise TraceError(f"cannot make the game {episode.game_id!r} again: {error}") from error
+        raise TraceError(f"cannot make the game {name!r} again: {error}") from error
 
 
 def check_fits(game: Game, episode: Episode) -> None:
@@ -249,12 +237,8 @@ def padded(size: int, most: int | None = None, least: int = 16) -> int:
     return most if most is not None and size <= most < power else power
 
 
+@lru_cache(maxsize=_KEPT_GAMES)
 def _program(game: Game, keep_states: bool) -> Callable[..., Any]:
-    # The cache holds the game too, so that its id() cannot pass to another one.
-    return _kept(_programs, (id(game), keep_states), lambda: (game, _compile(game, keep_states)))[1]
-
-
-def _compile(game: Game, keep_states: bool) -> Callable[..., Any]:
     def one(start: dict[str, Any], key: Any, actions: Any, played: Any) -> Any:
         first = game.init(key, **start)
 
