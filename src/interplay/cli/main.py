@@ -157,7 +157,9 @@ def _guarded(name: str, rest: list[str]) -> int:
     import tyro
 
     warnings.showwarning = _show_warning
-    _keep_compiled_programs()
+    # What was compiled once need not be compiled by the next command.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
     admit(rest)  # whatever stands on a command line was typed by a person
     before = trust_data(TRUST in rest)
     try:
@@ -190,12 +192,6 @@ def _show_warning(message: Warning | str, category: type[Warning], filename: str
         print(f"interplay: warning: {message}", file=sys.stderr)
     else:
         _show_other(message, category, filename, line, *rest)
-
-
-def _keep_compiled_programs() -> None:
-    """What was compiled once need not be compiled by the next command."""
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 
 def _refuse(message: str) -> int:

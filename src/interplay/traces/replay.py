@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import jax
@@ -72,10 +72,7 @@ class ReplayBatch:
 
 
 def _to_numpy(tree: PyTree) -> Any:
-    def host(leaf: Any) -> Any:
-        return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else np.asarray(leaf)
-
-    return jax.tree_util.tree_map(host, tree)
+    return tree_map(lambda x: x if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else np.asarray(x), tree)
 
 
 def game_key(episode: Episode) -> tuple[str, str]:
@@ -177,29 +174,14 @@ def replay_batches(
         if not game.replayable:
             yield _recorded_batch(game, group)
             continue
-        for alike in _by_start_shape(group):
-            yield _replay_batch(game, alike, keep_states)
+        # Neighbours whose start arrays can be stacked: nearly always all of them.
+        for _, alike in groupby(group, lambda episode: {name: np.shape(v) for name, v in episode.start.items()}):
+            yield _replay_batch(game, list(alike), keep_states)
 
 
-def _by_start_shape(episodes: Sequence[Episode]) -> Iterator[list[Episode]]:
-    """Runs of neighbours whose start arrays can be stacked: nearly always all of them."""
-    run: list[Episode] = []
-    for episode in episodes:
-        if run and _start_shape(run[0]) != _start_shape(episode):
-            yield run
-            run = []
-        run.append(episode)
-    if run:
-        yield run
-
-
-def _start_shape(episode: Episode) -> dict[str, tuple[int, ...]]:
-    return {name: np.shape(value) for name, value in episode.start.items()}
-
-
-def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) -> ReplayBatch:
+def _replay_batch(game: Game, episodes: list[Episode], keep_states: bool) -> ReplayBatch:
     length = padded(max(e.length for e in episodes), game.horizon)
-    rows = list(episodes) + [episodes[-1]] * (padded(len(episodes), least=1) - len(episodes))
+    rows = episodes + [episodes[-1]] * (padded(len(episodes), least=1) - len(episodes))
     actions = np.zeros((len(rows), length, game.num_seats), dtype=np.int32)
     played = np.zeros((len(rows), length), dtype=bool)
     for i, episode in enumerate(rows):
