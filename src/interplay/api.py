@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from interplay.metrics.measured_traces import MeasuredTraces
     from interplay.partners.compare import Comparison
     from interplay.partners.grade import Grade
-    from interplay.rollout.episode import Episode
     from interplay.rollout.teams import Team
     from interplay.symbolic.certify import Certificate
     from interplay.table import Table
@@ -442,8 +441,9 @@ def import_traces(
         raise InterplayError(f"{os.fspath(source)} holds no games, so nothing was imported")
     meta = {"imported": kind, "source": os.path.basename(os.fspath(source)), "left_out": [str(item) for item in left]}
     traces = TraceSet.create(out, meta)
-    for part in _parts(episodes):
-        traces.append(part)
+    with traces.writer(episodes=PART) as writer:
+        for episode in episodes:
+            writer.add(episode)
     return traces
 
 
@@ -490,21 +490,10 @@ def _record(
     admit([game.id])  # a game that a person gave may be made again to measure its traces
     meta = {"game": game.id, "episodes_per_line_up": episodes, "teams": len(teams), "seed": seed}
     traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
-    with bar("playing", len(teams) * episodes, show=progress) as advance:
+    with bar("playing", len(teams) * episodes, show=progress) as advance, traces.writer(episodes=PART) as writer:
         played = run(
             game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
         )
-        for part in _parts(played):
-            traces.append(part)
+        for episode in played:
+            writer.add(episode)
     return traces
-
-
-def _parts(episodes: Iterable[Episode]) -> Iterator[list[Episode]]:
-    part: list[Episode] = []
-    for episode in episodes:
-        part.append(episode)
-        if len(part) == PART:
-            yield part
-            part = []
-    if part:
-        yield part

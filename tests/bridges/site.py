@@ -6,17 +6,14 @@ keeps its own rules of Hanabi, hides own draws, and refuses what the site refuse
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import random
-import socket
-import threading
-import time
 from urllib.parse import parse_qs
 
-import uvicorn
 from fastapi import FastAPI, Request, Response, WebSocket
+
+from interplay.server.serve import serving
 
 ANN, TABLE = "Ann", 7
 
@@ -201,14 +198,5 @@ class Site:
 
 @contextlib.contextmanager
 def running(site: Site):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(site.app, port=port, log_level="warning", ws_ping_interval=None))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    with serving(site.app) as (url, _):
+        yield url

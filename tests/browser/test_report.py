@@ -5,8 +5,6 @@ Run with `pytest -m browser`; needs the package playwright and a Chromium (CHROM
 
 from __future__ import annotations
 
-import os
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,13 +26,9 @@ from interplay.reports import (
 )
 from interplay.table import Table
 from tests.axe import complaints, needs_axe
+from tests.chromium import launched
 
 pytestmark = pytest.mark.browser
-
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def episode(title: str) -> dict:
@@ -79,14 +73,8 @@ def report() -> Report:
 
 @pytest.fixture(scope="module")
 def chromium():
-    api = pytest.importorskip("playwright.sync_api", reason="the browser tests drive Chromium by playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        pytest.skip("no Chromium found; install one or name it in CHROMIUM")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,21 +2,17 @@
 
 import asyncio
 import contextlib
-import socket
-import threading
-import time
 from dataclasses import dataclass
 
 import pytest
-import uvicorn
 
 from interplay.challenge import admin, repository
 from interplay.challenge.app_state import ChallengeState
 from interplay.challenge.http_app import build
 from interplay.challenge.spec import Challenge
+from interplay.server import serve
 from interplay.server.app import Base
-from interplay.server.clock import ManualClock
-from interplay.server.serve import Listen, config
+from tests.manual_clock import ManualClock
 
 SMALL = {
     "name": "small",
@@ -47,6 +43,7 @@ class Served:
     app: object
     host: ChallengeState
     base: Base
+    loop: asyncio.AbstractEventLoop
 
     @property
     def port(self) -> int:
@@ -75,24 +72,8 @@ class Served:
 
 @contextlib.contextmanager
 def serving(app, base):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(config(app, Listen(port=port)))
-    served = Served(f"http://127.0.0.1:{port}", app, app.state.host, base)
-
-    async def main():
-        served.loop = asyncio.get_running_loop()
-        await server.serve()
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.02)
-    yield served
-    server.should_exit = True
-    thread.join(30)
+    with serve.serving(app) as (url, loop):
+        yield Served(url, app, app.state.host, base, loop)
 
 
 @pytest.fixture(scope="session")

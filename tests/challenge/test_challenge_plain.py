@@ -8,7 +8,7 @@ import pytest
 
 from interplay.agents.api import Agent, FunctionPlayer, Identity
 from interplay.challenge.app_state import make_stage
-from interplay.challenge.array_encoding import pack, pack_view, unpack
+from interplay.challenge.array_encoding import pack, pack_view, unpack_batch
 from interplay.challenge.candidate_table import CandidateTable
 from interplay.challenge.spec import ChallengeSetting
 from interplay.errors import InterplayError
@@ -92,7 +92,7 @@ def test_settings_that_cannot_be_played_are_told():
 def test_arrays_come_back_as_they_went(dtype):
     array = (np.random.default_rng(0).random((3, 4)) * 100).astype(dtype)
     for how in ("base64", "lists"):
-        back = unpack(json.loads(json.dumps(pack(array, how))), dtype)
+        back = unpack_batch([json.loads(json.dumps(pack(array, how)))], array)[0]
         assert back.dtype == array.dtype
         assert np.array_equal(back, array)
     with pytest.raises(InterplayError, match="cannot be sent"):

@@ -12,9 +12,9 @@ from interplay.challenge.http_app import build
 from interplay.challenge.spec import Challenge, load
 from interplay.cli.main import run
 from interplay.server.app import Base
-from interplay.server.clock import ManualClock
 from tests.challenge.conftest import serving
 from tests.challenge.talk import any_move, welcomed
+from tests.manual_clock import ManualClock
 
 FILE = Path(__file__).parents[2] / "challenges" / "hanabi_proxies.yaml"
 ROSTER = Path(__file__).parents[2] / "benchmarks" / "hanabi_learning" / "roster.json"

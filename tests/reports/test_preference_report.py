@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.reports.document import Report
-from interplay.reports.preference import preference_report, rating_figures
+from interplay.reports.preference import preference_report
 from interplay.stats import predict_ratings, relations
 from interplay.table import Table
 from tests.glossary import all_columns_explained  # noqa: F401
@@ -49,14 +48,3 @@ def test_a_report_without_predictions_or_weights():
     html = preference_report({}, [("nothing", useless)], title="None").html()
     assert "Weights" not in html
     assert "not seen" not in preference_report({}, [], title="None").html()
-
-
-def test_scatter_plots_tell_r_and_leave_out_missing_values():
-    table = people()
-    rows = [row | {"a": None} if i < 5 else row for i, row in enumerate(table)]
-    figures = rating_figures(Table.of(rows), ["a", "b"])
-    html = Report("Ratings", [figures]).html()
-    assert "n = 85" in html
-    assert "n = 90" in html
-    r = relations(Table.of(rows), ["a"]).rows[0]["r"]
-    assert f"r = {r:.2f}" in html

@@ -6,8 +6,8 @@ import tempfile
 
 import pytest
 
-from interplay.server.clock import ManualClock
 from interplay.server.database import open_database
+from tests.manual_clock import ManualClock
 
 
 @pytest.fixture(scope="session")

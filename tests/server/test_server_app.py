@@ -2,13 +2,10 @@
 
 import socket
 import ssl
-import threading
-import time
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
 import pytest
-import uvicorn
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -22,7 +19,7 @@ from interplay.server import audit
 from interplay.server.api_error import ApiError
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
 from interplay.server.database import DatabaseUnavailable, open_database
-from interplay.server.serve import Listen, config
+from interplay.server.serve import Listen, serving
 from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.server.storable_text import DEEPEST, check_text, check_value
 
@@ -174,16 +171,9 @@ def test_tls_without_a_proxy(base, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         listen = Listen(port=probe.getsockname()[1], certificate=chain, private_key=private)
-    server = uvicorn.Server(config(make_app(base, "tls"), listen))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.02)
     trusted = ssl.create_default_context(cafile=str(chain))
-    assert httpx.get(f"{listen.url}/health", verify=trusted).json()["status"] == "ok"
-    server.should_exit = True
-    thread.join(20)
+    with serving(make_app(base, "tls"), listen) as (url, _):
+        assert httpx.get(f"{url}/health", verify=trusted).json()["status"] == "ok"
 
 
 def test_a_database_that_is_away_and_failures_are_told_apart(base):

@@ -2,23 +2,18 @@
 
 import asyncio
 import contextlib
-import os
-import shutil
-import socket
-import threading
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import uvicorn
 
+from interplay.server import serve
 from interplay.server.app import Base
 from interplay.server.database import SERVER, open_database
-from interplay.server.serve import Listen, config
 from interplay.study.db.schema import HISTORY
 from interplay.study.http.app import build
 from interplay.study.protocol.reading import parse
+from tests.chromium import launched
 from tests.study.texts import FIVE_EUROS, QUIZ, TWO_PARTNERS, consent, game, rounds, study
 
 SMALL = study(
@@ -68,24 +63,8 @@ class Served:
 
 @contextlib.contextmanager
 def serving(app, base):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(config(app, Listen(port=port), largest_frame=64 * 1024))
-    served = Served(f"http://127.0.0.1:{port}", app, base)
-
-    async def main():
-        served.loop = asyncio.get_running_loop()
-        await server.serve()
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.02)
-    yield served
-    server.should_exit = True
-    thread.join(30)
+    with serve.serving(app, largest_frame=64 * 1024) as (url, loop):
+        yield Served(url, app, base, loop)
 
 
 @contextlib.contextmanager
@@ -119,20 +98,8 @@ def served(small, tmp_path_factory):
     database.close()
 
 
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-
 @pytest.fixture(scope="module")  # two at a time do not go together in one process
 def chromium():
     """A real Chromium, driven by playwright; CHROMIUM names its program."""
-    api = pytest.importorskip("playwright.sync_api", reason="the browser tests drive Chromium by playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        pytest.skip("no Chromium found; install one or name it in CHROMIUM")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()

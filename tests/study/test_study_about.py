@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.analysis.data import gather
 from interplay.study.db import game_rows, participants, records
 from interplay.study.db.schema import HISTORY, answers, games
 from interplay.study.export.files import read_folder, write_folder
 from interplay.study.protocol.reading import load
+from tests.manual_clock import ManualClock
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 

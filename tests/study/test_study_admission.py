@@ -13,7 +13,6 @@ from fastapi.testclient import TestClient
 
 from interplay.errors import InterplayError
 from interplay.server.app import Base
-from interplay.server.clock import ManualClock
 from interplay.server.logs import scrubbed
 from interplay.study.db import admission, participants, records
 from interplay.study.db.connect import make_base, open_study_database
@@ -22,6 +21,7 @@ from interplay.study.http.app import build
 from interplay.study.http.recruiter_ids import RecruiterIds
 from interplay.study.protocol.model import Completion
 from interplay.study.protocol.reading import parse
+from tests.manual_clock import ManualClock
 from tests.study.texts import form, study
 
 ASK = form("ask", "{id: why, type: text, label: Why}")

@@ -4,10 +4,10 @@ import pytest
 import sqlalchemy as sa
 
 from interplay.server.api_error import ApiError
-from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import participants
 from interplay.study.db.schema import HISTORY, answers, games, slots
+from tests.manual_clock import ManualClock
 
 
 class Someone:

@@ -9,7 +9,6 @@ from interplay.agents.api import Identity
 from interplay.errors import InterplayError
 from interplay.rollout.episode import Episode
 from interplay.server.app import Base
-from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import game_rows, groups, participants
 from interplay.study.db.groups import HERE_S
@@ -20,6 +19,7 @@ from interplay.study.live.waiting_room import WaitingRooms
 from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.reading import load, parse
 from interplay.traces.replay import game_of, replay
+from tests.manual_clock import ManualClock
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import opened, serving
 from tests.study.conftest import within_a_minute as run

@@ -8,11 +8,11 @@ import sqlalchemy as sa
 
 from interplay.errors import InterplayError
 from interplay.server import audit
-from interplay.server.clock import ManualClock
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import game_rows, groups, participants, records, withdrawals
 from interplay.study.db.schema import HISTORY, METADATA, events, games, members, people, slots
 from interplay.study.protocol.reading import parse
+from tests.manual_clock import ManualClock
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.conftest import opened
 from tests.study.conftest import within_a_minute as run

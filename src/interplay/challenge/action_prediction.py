@@ -345,11 +345,7 @@ def add_predict(app: FastAPI, host: ChallengeState, forecasts: Forecasts, connec
             for library in forecasts.libraries.values():
                 host.encoding(library.stage, encoding)
             predicting = PredictionConnection(forecasts, own, encoding, arrays)  # type: ignore[arg-type]
-            await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
-            try:
-                await converse(host, frames, key, predicting.answer)
-            finally:
-                forecasts.release(predicting)
+            await converse(host, frames, key, predicting, forecasts.release)
 
         await serve_socket(host, socket, connections, (repository.EVALUATION,), talk)
 

@@ -27,19 +27,6 @@ def pack(array: np.ndarray, how: Arrays) -> Any:
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
-def unpack(value: Any, dtype: str | None = None) -> np.ndarray:
-    """Return the array that `pack` made a value of.
-
-    Args:
-        value: Nested lists, or bytes with shape and type.
-        dtype: The type of nested lists.
-    """
-    if isinstance(value, Mapping) and "data" in value:
-        array = np.frombuffer(base64.b64decode(value["data"]), np.dtype(value["dtype"]).newbyteorder("<"))
-        return array.reshape(value["shape"]).astype(value["dtype"])
-    return np.array(value, dtype)
-
-
 def pack_tree(observation: Any, how: Arrays) -> Any:
     """An observation: an array, a record of arrays by the names of its fields, or text."""
     if isinstance(observation, str):
@@ -51,25 +38,15 @@ def pack_tree(observation: Any, how: Arrays) -> Any:
     return pack(observation, how)
 
 
-def unpack_tree(value: Any, like: Any) -> Any:
-    """An observation of the same form as `like`, a record of arrays or of their shapes."""
-    if is_dataclass(like):
-        parts = {f.name: unpack_tree(value[f.name], getattr(like, f.name)) for f in fields(like)}
-        return type(like)(**parts)  # type: ignore[call-arg, return-value]
-    if isinstance(like, Mapping):
-        return {k: unpack_tree(value[str(k)], v) for k, v in like.items()}
-    return unpack(value, str(like.dtype)).reshape(like.shape)
-
-
 def unpack_batch(values: Sequence[Any], like: Any) -> Any:
-    """Many observations of one form at once, stacked: much cheaper than one by one."""
+    """Many observations of the same form as `like`, a record of arrays or of their shapes, stacked."""
     if is_dataclass(like):
         parts = {f.name: unpack_batch([v[f.name] for v in values], getattr(like, f.name)) for f in fields(like)}
         return type(like)(**parts)  # type: ignore[call-arg, return-value]
     if isinstance(like, Mapping):
         return {k: unpack_batch([v[str(k)] for v in values], part) for k, part in like.items()}
     dtype, shape = np.dtype(like.dtype), (len(values), *like.shape)
-    if values and isinstance(values[0], Mapping):
+    if values and isinstance(values[0], Mapping):  # as `pack` gives them
         data = b"".join(base64.b64decode(v["data"]) for v in values)
         return np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape).astype(dtype)
     return np.array(values, dtype).reshape(shape)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,7 +18,7 @@ from interplay.server.app import Base
 from interplay.server.clock import SystemClock
 from interplay.server.database import Database
 from interplay.server.lease import acquire
-from interplay.server.serve import Listen, config
+from interplay.server.serve import serving
 from interplay.table import Table
 
 PLAN = "A baseline of the host: {name}, as it comes with interplay, played once by the schedule."
@@ -40,30 +37,6 @@ def agents_by_setting(name: str, settings: Sequence[str]) -> dict[str, str]:
 def short_name(name: str) -> str:
     """Return a baseline's name on the leaderboard."""
     return name.removeprefix("trained/").replace("/{setting}", "")
-
-
-@contextlib.contextmanager
-def serving(challenge: Challenge, database: Database, capacity: int = 256) -> Iterator[str]:
-    """Serve a challenge on a free port of this machine while the block runs; yields its address."""
-    import uvicorn
-
-    base = Base(database, lease=acquire(database, lease_name(challenge)))
-    app = build(challenge, base, sizes=(4, 64), capacity=capacity)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(config(app, Listen(port=port)))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        if not thread.is_alive():
-            raise InterplayError("the challenge could not be served on this machine; see the messages above")
-        time.sleep(0.05)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(60)
 
 
 def begun(database: Database, challenge: Challenge) -> dict[str, str]:
@@ -105,7 +78,8 @@ def run_baselines(
             f"challenge books FILE --evaluation NAME --void unfinished`, and start again"
         )
     if left:
-        with serving(challenge, database) as url:
+        base = Base(database, lease=acquire(database, lease_name(challenge)))
+        with serving(build(challenge, base, sizes=(4, 64), capacity=256)) as (url, _):
             for name in left:
                 tell(f"{short_name(name)}: {sum(s.games for s in challenge.settings)} games")
                 _play(challenge, database, url, name, agents_by_setting(name, settings), at_once, progress)

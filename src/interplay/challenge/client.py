@@ -9,9 +9,9 @@ import asyncio
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 import httpx
@@ -31,6 +31,7 @@ from interplay.trust import admit, is_reference
 
 PATIENCE = 8  # connections in a row that fail before the client gives up
 Progress = Callable[[int], None]
+T = TypeVar("T")
 
 
 def call(url: str, method: str, path: str, key: str | None = None, **body: Any) -> Any:
@@ -301,18 +302,27 @@ def _update(games: dict[str, ClientGame], update: Mapping[str, Any], tell: Progr
 async def _think(games: Any) -> None:
     """Show every agent all that it has not seen, one step at a time, all games together."""
     while waiting := [g for g in games if g.waiting]:
-        by_agent: dict[int, list[tuple[ClientGame, SeatMessage]]] = {}
+        asked: list[tuple[ClientGame, ClientAgent, SeatMessage]] = []
         for game in waiting:
             step = game.waiting.pop(0)
             for seat in game.seats:
                 seat_step = step["seats"][str(seat)]
                 game.turn[seat] = seat_step["turn"]
-                seen = SeatMessage((game.name, seat), step["t"], seat_step)
-                by_agent.setdefault(id(game.agent), []).append((game, seen))
-        for messages in by_agent.values():
-            choices = await messages[0][0].agent.act([seen for _, seen in messages])
-            for (game, seen), choice in zip(messages, choices, strict=True):
-                game.chosen[seen.place[1]] = int(choice[0])
+                asked.append((game, game.agent, SeatMessage((game.name, seat), step["t"], seat_step)))
+        for game, seen, choice in await _choices(asked):
+            game.chosen[seen.place[1]] = int(choice[0])
+
+
+async def _choices(asked: Iterable[tuple[T, ClientAgent, SeatMessage]]) -> list[tuple[T, SeatMessage, np.ndarray]]:
+    """What agents answer to these messages, every agent asked once; each with what it was asked for."""
+    by_agent: dict[int, list[tuple[T, ClientAgent, SeatMessage]]] = {}
+    for one in asked:
+        by_agent.setdefault(id(one[1]), []).append(one)
+    answered = []
+    for some in by_agent.values():
+        choices = await some[0][1].act([seen for *_, seen in some])
+        answered += [(about, seen, choice) for (about, _, seen), choice in zip(some, choices, strict=True)]
+    return answered
 
 
 def predict(
@@ -321,13 +331,12 @@ def predict(
     agents: Mapping[str, str],
     *,
     at_once: int = 32,
-    seed: int = 0,
     progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Answer all that is left of the action prediction; where the evaluation stands then."""
     admit(agents.values())
     challenge = call(url, "GET", "/api/v1/challenge")
-    candidate = Candidate(agents, seed)
+    candidate = Candidate(agents, 0)
     encoding = candidate.prepare(challenge)
     address = socket_address(url, "/api/v1/predict", encoding=encoding, arrays="base64")
     asyncio.run(_predict(address, key, candidate, at_once, progress))
@@ -367,16 +376,14 @@ async def _probabilities(
     rest = {name: list(update["steps"]) for name, update in waiting.items()}
     odds: dict[str, list[float]] = {}
     while any(rest.values()):
-        by_agent: dict[int, list[tuple[str, SeatMessage]]] = {}
+        asked: list[tuple[str, ClientAgent, SeatMessage]] = []
         for name, steps in rest.items():
             if steps:
                 step = steps.pop(0)
                 agent, seat = agents_of[name]
-                by_agent.setdefault(id(agent), []).append((name, SeatMessage((name, seat), step["t"], step)))
-        for some in by_agent.values():
-            choices = await agents_of[some[0][0]][0].act([seen for _, seen in some])
-            for (name, _), choice in zip(some, choices, strict=True):
-                odds[name] = [float(p) for p in choice[1:]]
+                asked.append((name, agent, SeatMessage((name, seat), step["t"], step)))
+        for name, _, choice in await _choices(asked):
+            odds[name] = [float(p) for p in choice[1:]]
     for name, values in odds.items():
         if not values:
             raise InterplayError(f"the agent for {name!r} is a player: only policies say how likely each action is")

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.agents.api import Agent, Policy, View
-from interplay.challenge.array_encoding import unpack_batch, unpack_tree
+from interplay.challenge.array_encoding import unpack_batch
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.live_python import TEXT
@@ -140,7 +140,7 @@ class PlayerClient:
         if message.place not in self._seats:
             self._seats[message.place] = Seat(self._game, self._agent, number, _episode_key(self._seed, name))
         seat, content = self._seats[message.place], message.content["observation"]
-        observation = self._like if self._text else unpack_tree(content, self._like)
+        observation = self._like if self._text else tree_map(lambda x: x[0], unpack_batch([content], self._like))
         legal = np.array(message.content["legal"], bool)
         text = (lambda: content) if self._text else _no_text
         view = View(self._game, number, message.t, legal, observation, text)

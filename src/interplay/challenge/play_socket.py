@@ -14,7 +14,7 @@ the last one is where the candidate is to move, unless `done`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI, WebSocket
@@ -175,30 +175,30 @@ def add_play(app: FastAPI, host: ChallengeState, connections: Connections) -> No
             for stage in host.stages.values():
                 host.encoding(stage, encoding)
             playing = PlayConnection(host, key, own, encoding, arrays)  # type: ignore[arg-type]
-            await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
-            try:
-                await converse(host, frames, key, playing.answer)
-            finally:
-                host.release(playing)
+            await converse(host, frames, key, playing, host.release)
 
         await serve_socket(host, socket, connections, (repository.EVALUATION, repository.TEST), talk)
 
 
-async def converse(host: ChallengeState, frames: Frames, key: Key, answer: Any) -> None:
-    """Frames in, answers out, until the other side leaves or goes too far."""
+async def converse(
+    host: ChallengeState, frames: Frames, key: Key, connection: Any, release: Callable[[Any], None]
+) -> None:
+    """Frames in, answers out, until the other side leaves or goes too far; what it held is then released."""
+    await frames.send({"type": "welcome", "key": key.name, "challenge": host.challenge.name})
     refusals = 0
-    while True:
-        frame = await frames.receive()
-        try:
-            reply = await answer(frame)
-        except ApiError as refusal:
-            host.base.refusals.note(key.name, refusal.code, refusal.message)
-            reply = {"type": "error", **refusal.record()}
-        wrong = reply.get("type") == "error" or any("error" in game for game in reply.get("games", ()))
-        refusals += wrong
-        await frames.send(reply)
-        if refusals > MOST_REFUSALS:
-            raise ApiError("not_allowed", "too many refused requests on this connection")
+    try:
+        while refusals <= MOST_REFUSALS:
+            frame = await frames.receive()
+            try:
+                reply = await connection.answer(frame)
+            except ApiError as refusal:
+                host.base.refusals.note(key.name, refusal.code, refusal.message)
+                reply = {"type": "error", **refusal.record()}
+            refusals += reply.get("type") == "error" or any("error" in game for game in reply.get("games", ()))
+            await frames.send(reply)
+        raise ApiError("not_allowed", "too many refused requests on this connection")
+    finally:
+        release(connection)
 
 
 async def serve_socket(

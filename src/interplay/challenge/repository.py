@@ -63,11 +63,6 @@ class Claim:
     attempt: int
     chance: tuple[int, int]
 
-    @property
-    def candidate(self) -> tuple[int, ...]:
-        """The candidate's seats."""
-        return tuple(seat for seat, who in enumerate(self.seats) if who is None)
-
 
 def register(tx: Tx, clock: Clock, challenge: Challenge, name: str, contact: str) -> dict[str, Any]:
     """A new team with its key and a key for tests, both shown this once."""

@@ -21,96 +21,72 @@ from interplay.papers.index import paper_commands
 from interplay.trust import TrustWarning, admit, import_object, trust_data
 
 # A command of several words, such as "partners select", belongs to a group that `interplay partners` lists.
-COMMANDS = {
-    "list": ("interplay.cli.commands.listing:List", "games, agents, metrics and panels by name"),
-    "play": ("interplay.cli.commands.play:PlayCommand", "let agents play a game and keep the traces"),
-    "crossplay": ("interplay.cli.commands.play:Crossplay", "every agent with every agent, in every seating"),
-    "grade": ("interplay.cli.commands.grade:GradeCommand", "grade an agent against a panel of partners"),
-    "compare": ("interplay.cli.commands.compare:Compare", "agents on one panel with common chance, paired differences"),
-    "brprox": ("interplay.cli.commands.brprox:BRProxCommand", "best-response proximity of a table of returns"),
-    "train": ("interplay.cli.commands.train:Train", "train agents: self-play, best responses, populations"),
-    "sweep": ("interplay.cli.commands.train:Sweep", "train every combination of settings, here or on a cluster"),
-    "measure": ("interplay.cli.commands.measure:Measure", "metrics of a trace set as a tidy table"),
-    "report": ("interplay.cli.commands.report:ReportCommand", "one HTML file with tables, figures and replays"),
-    "replay": ("interplay.cli.commands.replay:ReplayCommand", "verify a trace set, or watch an episode"),
-    "import": ("interplay.cli.commands.exchange:Import", "turn others' recordings into traces"),
-    "export": ("interplay.cli.commands.exchange:ExportCommand", "write a trace set as JSON lines or CSV"),
-    "sql": ("interplay.cli.commands.exchange:Sql", "ask a trace set in SQL"),
-    "certify": ("interplay.cli.commands.certify:Certify", "does a game require cooperation, by search"),
-    "hub list": ("interplay.cli.commands.hub:ListItems", "trained agents and panels, and where they are"),
-    "hub get": ("interplay.cli.commands.hub:Get", "bring trained agents and panels into the cache"),
-    "hub add": ("interplay.cli.commands.hub:Add", "name an agent's file or a panel of your own"),
-    "hub verify": ("interplay.cli.commands.hub:Verify", "check the files of agents and panels by sha256"),
-    "doctor": ("interplay.cli.commands.doctor:Doctor", "what is installed, extras, devices, weights and caches"),
-    "partners select": ("interplay.cli.commands.partners:Select", "the most different partners of a feature table"),
-    "partners build": ("interplay.cli.commands.partners:BuildCommand", "make a panel: train, select, best responses"),
-    "partners show": ("interplay.cli.commands.partners:Show", "a panel's partners, and a page about them"),
-    "partners audit": (
-        "interplay.cli.commands.partners:PanelAudit",
-        "is any known agent above a panel's best responses",
-    ),
-    "partners baselines": ("interplay.cli.commands.partners:Baselines", "measure known agents with a panel"),
-    "partners diversity": ("interplay.cli.commands.partners:Diversity", "BR-Div and P-Div by the size of a set"),
-    "llm run": ("interplay.cli.commands.llm:RunCommand", "language models cook together: pairings, levels, resume"),
-    "llm play": ("interplay.cli.commands.llm:LLMPlayCommand", "language models in any game: cache, limits, resume"),
-    "llm serve": ("interplay.cli.commands.llm:ServeCommand", "a small real model on this machine"),
-    "llm solo": ("interplay.cli.commands.llm:SoloCommand", "each role alone with an idle partner, against the team"),
-    "llm audit": ("interplay.cli.commands.audit:AuditCommand", "what messages achieved, on traces or transcripts"),
-    "paper list": (
-        "interplay.cli.commands.paper:ListResults",
-        "tables and figures of the papers, made by one command each",
-    ),
-    "bench": ("interplay.cli.commands.bench:Bench", "steps per second of a game on this machine"),
-    "challenge check": (
-        "interplay.cli.commands.challenge:ChallengeCheck",
-        "look a challenge file over before it is served",
-    ),
-    "challenge example": (
-        "interplay.cli.commands.challenge:ChallengeExample",
-        "challenges that come with it, to try and to change",
-    ),
-    "challenge serve": ("interplay.cli.commands.challenge:ChallengeServe", "host a challenge with hidden partners"),
-    "challenge register": (
-        "interplay.cli.commands.challenge:ChallengeRegister",
-        "register a team; its keys are shown once",
-    ),
-    "challenge enter": (
-        "interplay.cli.commands.challenge:ChallengeEnter",
-        "begin an evaluation with a pre-registered plan",
-    ),
-    "challenge play": ("interplay.cli.commands.challenge:ChallengePlay", "play an evaluation with any agent"),
-    "challenge result": ("interplay.cli.commands.challenge:ChallengeResult", "fetch a signed result and its traces"),
-    "challenge verify": ("interplay.cli.commands.challenge:ChallengeVerify", "check what a server signed"),
-    "challenge issue": ("interplay.cli.commands.challenge:ChallengeIssue", "hand out an evaluation as the host"),
-    "challenge baselines": (
-        "interplay.cli.commands.challenge:ChallengeBaselines",
-        "fill the leaderboard with baselines",
-    ),
-    "bridge hanab-live": ("interplay.cli.commands.bridge:HanabLive", "an agent plays with people on hanab.live"),
-    "challenge books": ("interplay.cli.commands.challenge:DatabaseCommand", "audit log and traces, for the host"),
-    "study serve": ("interplay.cli.commands.study:StudyServe", "run a study with people in the browser"),
-    "study simulate": ("interplay.cli.commands.study:Simulate", "stand-ins for people try a study before it goes out"),
-    "study example": ("interplay.cli.commands.study:StudyExample", "studies that come with it, to try and to change"),
-    "study words": ("interplay.cli.commands.study:Words", "what pages say to people, to be translated"),
-    "study validity": (
-        "interplay.cli.commands.study_validity:StudyValidity",
-        "what interdependence says of ratings, beyond the score",
-    ),
-    "study analyse": ("interplay.cli.commands.study_analyse:Analyse", "a study's tables and tests, and who is in them"),
-    "study preregister": ("interplay.cli.commands.study_analyse:Preregister", "a study's plan, dated and hashed"),
-    "study participants": ("interplay.cli.commands.study_admin:Participants", "who takes part, and where they stand"),
-    "study payments": ("interplay.cli.commands.study_admin:Payments", "who is owed what; lines for bulk payment"),
-    "study settle": ("interplay.cli.commands.study_admin:Settle", "approve and pay participants at Prolific"),
-    "study export": ("interplay.cli.commands.study_admin:StudyExport", "a study's records as tables and traces"),
-    "study erase": ("interplay.cli.commands.study_admin:Erase", "forget a participant for good"),
-    "study researcher": ("interplay.cli.commands.study_admin:Researcher", "who may look into a study"),
-    "study audit": ("interplay.cli.commands.study_admin:StudyAudit", "who did what with a study's data"),
-    "study backup": ("interplay.cli.commands.study_operate:Backup", "all of a study's database in one file"),
-    "study restore": ("interplay.cli.commands.study_operate:Restore", "bring a backup back into an empty database"),
-    "study close": ("interplay.cli.commands.study_operate:Close", "take no more new participants"),
-    "study open": ("interplay.cli.commands.study_operate:Open", "take new participants again"),
-    "study readmit": ("interplay.cli.commands.study_operate:Readmit", "a link by which someone comes back to a study"),
-    "study power": ("interplay.cli.commands.study_analyse:Power", "how many people a study needs"),
+COMMANDS = {  # to `module:Class` within `interplay.cli.commands`, and what it does
+    "list": ("listing:List", "games, agents, metrics and panels by name"),
+    "play": ("play:PlayCommand", "let agents play a game and keep the traces"),
+    "crossplay": ("play:Crossplay", "every agent with every agent, in every seating"),
+    "grade": ("grade:GradeCommand", "grade an agent against a panel of partners"),
+    "compare": ("compare:Compare", "agents on one panel with common chance, paired differences"),
+    "brprox": ("brprox:BRProxCommand", "best-response proximity of a table of returns"),
+    "train": ("train:Train", "train agents: self-play, best responses, populations"),
+    "sweep": ("train:Sweep", "train every combination of settings, here or on a cluster"),
+    "measure": ("measure:Measure", "metrics of a trace set as a tidy table"),
+    "report": ("report:ReportCommand", "one HTML file with tables, figures and replays"),
+    "replay": ("replay:ReplayCommand", "verify a trace set, or watch an episode"),
+    "import": ("exchange:Import", "turn others' recordings into traces"),
+    "export": ("exchange:ExportCommand", "write a trace set as JSON lines or CSV"),
+    "sql": ("exchange:Sql", "ask a trace set in SQL"),
+    "certify": ("certify:Certify", "does a game require cooperation, by search"),
+    "hub list": ("hub:ListItems", "trained agents and panels, and where they are"),
+    "hub get": ("hub:Get", "bring trained agents and panels into the cache"),
+    "hub add": ("hub:Add", "name an agent's file or a panel of your own"),
+    "hub verify": ("hub:Verify", "check the files of agents and panels by sha256"),
+    "doctor": ("doctor:Doctor", "what is installed, extras, devices, weights and caches"),
+    "partners select": ("partners:Select", "the most different partners of a feature table"),
+    "partners build": ("partners:BuildCommand", "make a panel: train, select, best responses"),
+    "partners show": ("partners:Show", "a panel's partners, and a page about them"),
+    "partners audit": ("partners:PanelAudit", "is any known agent above a panel's best responses"),
+    "partners baselines": ("partners:Baselines", "measure known agents with a panel"),
+    "partners diversity": ("partners:Diversity", "BR-Div and P-Div by the size of a set"),
+    "llm run": ("llm:RunCommand", "language models cook together: pairings, levels, resume"),
+    "llm play": ("llm:LLMPlayCommand", "language models in any game: cache, limits, resume"),
+    "llm serve": ("llm:ServeCommand", "a small real model on this machine"),
+    "llm solo": ("llm:SoloCommand", "each role alone with an idle partner, against the team"),
+    "llm audit": ("audit:AuditCommand", "what messages achieved, on traces or transcripts"),
+    "paper list": ("paper:ListResults", "tables and figures of the papers, made by one command each"),
+    "bench": ("bench:Bench", "steps per second of a game on this machine"),
+    "challenge check": ("challenge:ChallengeCheck", "look a challenge file over before it is served"),
+    "challenge example": ("challenge:ChallengeExample", "challenges that come with it, to try and to change"),
+    "challenge serve": ("challenge:ChallengeServe", "host a challenge with hidden partners"),
+    "challenge register": ("challenge:ChallengeRegister", "register a team; its keys are shown once"),
+    "challenge enter": ("challenge:ChallengeEnter", "begin an evaluation with a pre-registered plan"),
+    "challenge play": ("challenge:ChallengePlay", "play an evaluation with any agent"),
+    "challenge result": ("challenge:ChallengeResult", "fetch a signed result and its traces"),
+    "challenge verify": ("challenge:ChallengeVerify", "check what a server signed"),
+    "challenge issue": ("challenge:ChallengeIssue", "hand out an evaluation as the host"),
+    "challenge baselines": ("challenge:ChallengeBaselines", "fill the leaderboard with baselines"),
+    "bridge hanab-live": ("bridge:HanabLive", "an agent plays with people on hanab.live"),
+    "challenge books": ("challenge:DatabaseCommand", "audit log and traces, for the host"),
+    "study serve": ("study:StudyServe", "run a study with people in the browser"),
+    "study simulate": ("study:Simulate", "stand-ins for people try a study before it goes out"),
+    "study example": ("study:StudyExample", "studies that come with it, to try and to change"),
+    "study words": ("study:Words", "what pages say to people, to be translated"),
+    "study validity": ("study_validity:StudyValidity", "what interdependence says of ratings, beyond the score"),
+    "study analyse": ("study_analyse:Analyse", "a study's tables and tests, and who is in them"),
+    "study preregister": ("study_analyse:Preregister", "a study's plan, dated and hashed"),
+    "study participants": ("study_admin:Participants", "who takes part, and where they stand"),
+    "study payments": ("study_admin:Payments", "who is owed what; lines for bulk payment"),
+    "study settle": ("study_admin:Settle", "approve and pay participants at Prolific"),
+    "study export": ("study_admin:StudyExport", "a study's records as tables and traces"),
+    "study erase": ("study_admin:Erase", "forget a participant for good"),
+    "study researcher": ("study_admin:Researcher", "who may look into a study"),
+    "study audit": ("study_admin:StudyAudit", "who did what with a study's data"),
+    "study backup": ("study_operate:Backup", "all of a study's database in one file"),
+    "study restore": ("study_operate:Restore", "bring a backup back into an empty database"),
+    "study close": ("study_operate:Close", "take no more new participants"),
+    "study open": ("study_operate:Open", "take new participants again"),
+    "study readmit": ("study_operate:Readmit", "a link by which someone comes back to a study"),
+    "study power": ("study_analyse:Power", "how many people a study needs"),
 }
 COMMANDS |= paper_commands()
 
@@ -181,11 +157,13 @@ def _guarded(name: str, rest: list[str]) -> int:
     import tyro
 
     warnings.showwarning = _show_warning
-    _keep_compiled_programs()
+    # What was compiled once need not be compiled by the next command.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
     admit(rest)  # whatever stands on a command line was typed by a person
     before = trust_data(TRUST in rest)
     try:
-        kind = import_object(COMMANDS[name][0])
+        kind = import_object(f"interplay.cli.commands.{COMMANDS[name][0]}")
         command = tyro.cli(
             kind,
             prog=f"interplay {name}",
@@ -195,6 +173,10 @@ def _guarded(name: str, rest: list[str]) -> int:
         return int(command.run() or 0)
     except InterplayError as error:
         return _refuse(str(error))
+    except ModuleNotFoundError as error:
+        if name.split()[0] not in ("challenge", "study"):
+            raise
+        return _refuse(f"studies and challenges need more packages: pip install 'interplay[server]' ({error})")
     except KeyboardInterrupt:
         print("interplay: interrupted", file=sys.stderr)
         return 130
@@ -210,12 +192,6 @@ def _show_warning(message: Warning | str, category: type[Warning], filename: str
         print(f"interplay: warning: {message}", file=sys.stderr)
     else:
         _show_other(message, category, filename, line, *rest)
-
-
-def _keep_compiled_programs() -> None:
-    """What was compiled once need not be compiled by the next command."""
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 
 def _refuse(message: str) -> int:

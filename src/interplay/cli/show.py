@@ -31,13 +31,8 @@ class PlayOptions(JsonOption):
     """Where the work runs: local, or ray (the cluster at INTERPLAY_RAY_ADDRESS, else this machine)."""
 
 
-def show(table: Table, *, json: bool, **extra: Any) -> None:
-    """Print the records of a table, as JSON (with `extra` beside the rows) or for people."""
-    show_wide(table, (), json=json, **extra)
-
-
-def show_wide(table: Table, keys: Sequence[str], *, json: bool, **extra: Any) -> None:
-    """Print a table of many columns; what does not fit the screen is printed in parts.
+def show(table: Table, keys: Sequence[str] = (), /, *, json: bool, **extra: Any) -> None:
+    """Print a table for people; of many columns, what does not fit the screen is printed in parts.
 
     Args:
         table: The table.

@@ -8,6 +8,7 @@ Inspect calls the models and keeps its log; our trace stays canonical: `out` nam
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task
@@ -30,10 +31,9 @@ from interplay.agents.llm.chat import Answer, ChatRequest
 from interplay.agents.llm.models import ModelPool
 from interplay.agents.llm.settings import LLMSettings
 from interplay.llm.plan import RunPlan, read_levels
+from interplay.llm.run import open_or_create
 from interplay.llm.tables import dish_name, episode_row
 from interplay.rollout.dialogue import play_one
-from interplay.rollout.episode import Episode
-from interplay.traces import TraceSet
 
 ROLES = ("chef", "assistant")
 
@@ -123,7 +123,7 @@ def cook(plan: RunPlan, out: str | None) -> Solver:
         job = list(plan.jobs(_model_pool()))[state.metadata["job"]]
         episode = await play_one(job)
         if out is not None:
-            _keep(out, plan, episode)
+            open_or_create(Path(out), plan.described()).append([episode])
         row = episode_row(episode)
         for event in episode.events:
             if event.kind == "message" and event.seat is not None:
@@ -134,13 +134,6 @@ def cook(plan: RunPlan, out: str | None) -> Solver:
         return state
 
     return solve
-
-
-def _keep(out: str, plan: RunPlan, episode: Episode) -> None:
-    from pathlib import Path
-
-    made = (Path(out) / "manifest.json").exists()
-    (TraceSet.open(out) if made else TraceSet.create(out, plan.described())).append([episode])
 
 
 @scorer(metrics={"success": [accuracy(), stderr()], "steps": [mean()], "refused": [mean()], "tokens": [mean()]})

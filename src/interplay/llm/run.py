@@ -88,7 +88,8 @@ def run(
     pool = (service or Service()).model_pool(journal, offline=replay is not None)
     jobs = list(plan.jobs(pool))  # what is wrong with names and keys is told before anything is written
     prices = service.prices.described() if service and service.prices.table else None
-    traces = _open(folder, plan.described() | ({"prices": prices} if prices else {}))
+    meta = plan.described() | ({"prices": prices} if prices else {})
+    traces = TraceSet.in_memory(meta=meta) if folder is None else open_or_create(folder, meta)
     done = played_keys(traces)
     left = [job for job in jobs if episode_key(job) not in done]
     keeper = _EpisodeKeeper(traces, folder, len(jobs) - len(left), len(jobs), pool.usage, progress)
@@ -112,12 +113,9 @@ def episode_key(job: DialogueJob) -> str:
     return job_key(job.game.id, dict(job.game.options), hashes, job.seed, job.index)
 
 
-def _open(folder: Path | None, meta: dict[str, Any]) -> TraceSet:
-    if folder is None:
-        return TraceSet.in_memory(meta=meta)
-    if (folder / "manifest.json").exists():
-        return TraceSet.open(folder)
-    return TraceSet.create(folder, meta)
+def open_or_create(folder: Path, meta: dict[str, Any] | None = None) -> TraceSet:
+    """The trace set of a folder, as it is or new."""
+    return TraceSet.open(folder) if (folder / "manifest.json").exists() else TraceSet.create(folder, meta)
 
 
 def _journal(folder: Path | None, replay: str | os.PathLike[str] | None) -> ResponseCache:
@@ -162,9 +160,7 @@ class _EpisodeKeeper:
     def _set_aside(self, episode: Episode) -> None:
         self.aside += 1
         if self._folder is not None:
-            path = self._folder / SET_ASIDE
-            aside = TraceSet.open(path) if (path / "manifest.json").exists() else TraceSet.create(path)
-            aside.append([episode])
+            open_or_create(self._folder / SET_ASIDE).append([episode])
 
     def close(self) -> None:
         self._writer.commit()

@@ -24,33 +24,23 @@ def spent(meter: Usage) -> str:
 
 
 @contextmanager
-def watched(*, show: bool = True) -> Iterator[Callable[[int, int, Usage], None]]:
+def watched() -> Iterator[Callable[[int, int, Usage], None]]:
     """Show progress: a bar on a terminal, else a line now and then.
 
     Yields:
         A function to call with the episodes done, the episodes planned and the usage so far.
     """
-    if not show:
-        yield lambda done, planned, meter: None
-        return
     if not sys.stderr.isatty():
         yield _lines()
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        TextColumn("episodes"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda done, planned, meter: progress.update(
-            task, completed=done, total=planned, description=spent(meter)
-        )
+    counts = (rich.TextColumn("episodes"), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn())
+    used = rich.TextColumn("{task.description}")
+    with rich.Progress(*counts, used, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, planned, meter: bar.update(task, completed=done, total=planned, description=spent(meter))
 
 
 def _lines() -> Callable[[int, int, Usage], None]:

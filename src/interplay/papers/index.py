@@ -35,9 +35,6 @@ class Paper(NamedTuple):
 
 def _read() -> dict[str, Paper]:
     papers = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    for paper in papers.values():
-        for result in paper["results"].values():
-            result["command"] = f"interplay.cli.commands.{result['command']}"
     return {
         name: Paper(paper["title"], {word: PaperResult(**result) for word, result in paper["results"].items()})
         for name, paper in papers.items()

@@ -66,8 +66,8 @@ def map_figure(
     return Figure(drawing, title, f"{variance} What moves along them most: {along}.", title)
 
 
-def _loaded(names: Sequence[str], loadings: Float[np.ndarray, " feature"], most: int = 3) -> str:
-    strongest = np.abs(loadings).argsort()[::-1][:most].tolist()
+def _loaded(names: Sequence[str], loadings: Float[np.ndarray, " feature"]) -> str:
+    strongest = np.abs(loadings).argsort()[::-1][:3].tolist()
     return ", ".join(f"{'+' if loadings[i] > 0 else '−'}{names[i]}" for i in strongest)
 
 

@@ -79,25 +79,19 @@ def reference_ranks(source: str, published: Mapping[str, Mapping[str, float]]) -
 
 
 def brprox_report(
-    result: BRProx,
-    *,
-    title: str = "Best-response proximity",
-    human: Table | None = None,
-    rankings: bool = True,
-    seed: int = 0,
-    provenance: Mapping[str, Any] | None = None,
+    result: BRProx, *, human: Table | None = None, seed: int = 0, provenance: Mapping[str, Any] | None = None
 ) -> Report:
     """The page of a summary; `human` is the table of `against`."""
     sections: list[Section] = [Text(EXPLAINED), *(Text(note) for note in result.notes)]
     layouts = result.summary.groups("layout")
     for (layout,), part in layouts.items():
-        sections.append(_layout(result, part, layout, seed, rankings))
+        sections.append(_layout(result, part, layout, seed))
     if human is not None:
         sections.append(_human(human))
-    return Report(title, sections, "", provenance or {})
+    return Report("Best-response proximity", sections, "", provenance or {})
 
 
-def _layout(result: BRProx, part: Table, layout: Any, seed: int, rankings: bool) -> Group:
+def _layout(result: BRProx, part: Table, layout: Any, seed: int) -> Group:
     stem = f"brprox-{layout}" if layout is not None else "brprox"
     cells = result.cells.where(layout=layout)
     table, same = on_screen(part), not any(part.column("n_excluded"))
@@ -113,7 +107,7 @@ def _layout(result: BRProx, part: Table, layout: Any, seed: int, rankings: bool)
         Text(SPLIT_BY[result.split_by]),
         *_best_response_sections(result, layout, stem),
     ]  # fmt: skip
-    if rankings and len(part) > 2:
+    if len(part) > 2:
         parts.append(Group(ranking_sections(agreement(cells, seed=seed), stem), "Ranks"))
     return Group(parts, str(layout) if layout is not None else "BR-Prox")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.reports import svg
-from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
+from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, centred, element, hover, label, polygon, text
 
 
 class Mark(NamedTuple):
@@ -28,14 +28,13 @@ def help_graph(
     *,
     title: str,
     what: str = "times helped",
-    digits: int | None = None,
 ) -> str:
     """Who helps whom: an arrow from giver to receiver, as wide as it is often. Null edges are dashed."""
     for giver, receiver in edges:
         if not (0 <= giver < len(nodes) and 0 <= receiver < len(nodes)):
             raise InterplayError(f"the edge {giver} -> {receiver} leaves a graph of {len(nodes)} seats")
     most = max([v for v in edges.values() if v is not None], default=0.0)
-    digits = svg.digits_for(list(edges.values())) if digits is None else digits
+    digits = svg.digits_for(list(edges.values()))
     places, width, height = _places(nodes)
     body = ""
     for (giver, receiver), value in edges.items():
@@ -47,14 +46,12 @@ def help_graph(
         alone = edges.get((i, i))
         tip = hover(name + (f"; to itself {label(alone, digits)}" if (i, i) in edges else ""))
         disc = element("circle", cx=x, cy=y, r=30, fill=svg.seat_colour(i), stroke=PAPER, stroke_width=3)
-        seat = text(x, y, i + 1, 18, "#ffffff", text_anchor="middle", dominant_baseline="central", font_weight=700)
+        seat = centred(x, y, i + 1, 18, "#ffffff", font_weight=700)
         # Names stand outside the ring of arrows.
         dx, dy, anchor = (0.0, 48.0, "middle") if y >= height / 2 or len(nodes) <= 2 else (0.0, -40.0, "middle")
         if len(nodes) > 2 and abs(x - width / 2) > 20:
             dx, dy, anchor = (38.0, 0.0, "start") if x > width / 2 else (-38.0, 0.0, "end")
-        name_text = text(
-            x + dx, y + dy, svg.shorten(name, 24), 12, INK, text_anchor=anchor, dominant_baseline="central"
-        )
+        name_text = text(x + dx, y + dy, svg.shorten(name, 24), text_anchor=anchor, dominant_baseline="central")
         body += element("g", tip + disc + seat + name_text)
     return svg.picture(width, height, body, title)
 
@@ -95,11 +92,9 @@ def _arrow(start, end, value: float | None, share: float, colour: str, digits: i
         (ex - dy * head * 0.6, ey + dx * head * 0.6),
         (ex + dy * head * 0.6, ey - dx * head * 0.6),
     )
-    point = element("polygon", points=" ".join(f"{n(x)},{n(y)}" for x, y in tip_points), fill=stroke)
+    point = polygon(tip_points, fill=stroke)
     tx, ty = (sx + 2 * mx + ex) / 4 - nx * (wide / 2 + 11), (sy + 2 * my + ey) / 4 - ny * (wide / 2 + 11)
-    number = text(
-        tx, ty, label(value, digits), 14, INK, text_anchor="middle", dominant_baseline="central", font_weight=600
-    )
+    number = centred(tx, ty, label(value, digits), 14, font_weight=600)
     return element("g", hover(tip) + shaft + point + number)
 
 
@@ -166,16 +161,13 @@ def _hand_over(mark: Mark, x, y) -> str:
     y1, y2 = y1 + down * 9, y2 - down * 15
     n = svg.number
     path = f"M{n(x1)} {n(y1)}C{n(x1)} {n((y1 + y2) / 2)} {n(x2)} {n((y1 + y2) / 2)} {n(x2)} {n(y2)}"
-    head = f"{n(x2)},{n(y2 + down * 7)} {n(x2 - 4.5)},{n(y2 - 1 * down)} {n(x2 + 4.5)},{n(y2 - 1 * down)}"
+    head = ((x2, y2 + down * 7), (x2 - 4.5, y2 - down), (x2 + 4.5, y2 - down))
     colour = svg.seat_colour(mark.seat)
-    return element("path", d=path, fill="none", stroke=colour, stroke_width=2) + element(
-        "polygon", points=head, fill=colour
-    )
+    return element("path", d=path, fill="none", stroke=colour, stroke_width=2) + polygon(head, fill=colour)
 
 
 def _sign(form: str, x: float, y: float, colour: str) -> str:
     look = {"fill": colour, "stroke": PAPER, "stroke_width": 1.5}
-    n = svg.number
     points = {
         "diamond": ((0, -8), (7, 0), (0, 8), (-7, 0)),
         "square": ((-6, -6), (6, -6), (6, 6), (-6, 6)),
@@ -185,14 +177,13 @@ def _sign(form: str, x: float, y: float, colour: str) -> str:
     }.get(form)
     if points is None:
         return element("circle", cx=x, cy=y, r=6, **look)
-    return element("polygon", points=" ".join(f"{n(x + dx)},{n(y + dy)}" for dx, dy in points), **look)
+    return polygon([(x + dx, y + dy) for dx, dy in points], **look)
 
 
 def _signs_key(kinds: Sequence[str], x: float) -> str:
     parts = ""
     for i, kind in enumerate(kinds):
-        parts += _sign(_SIGNS[i % len(_SIGNS)], x + 6, 14, MUTED) + text(
-            x + 18, 14, kind, 12, INK, dominant_baseline="central"
-        )
+        parts += _sign(_SIGNS[i % len(_SIGNS)], x + 6, 14, MUTED)
+        parts += text(x + 18, 14, kind, dominant_baseline="central")
         x += 38 + svg.text_width(kind)
     return parts

@@ -4,36 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
+
+from interplay.rollout.episode import RecordedEvent
 
 SILENT = ("call", "belief")  # long, and told elsewhere: prompts and answers are in the trace
 
 
-class EventEntry(Protocol):
-    """An entry of a trace's event table."""
-
-    @property
-    def t(self) -> int:
-        """The time step."""
-        ...
-
-    @property
-    def seat(self) -> int | None:
-        """Whose entry it is; None: nobody's."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """The kind of the entry."""
-        ...
-
-    @property
-    def payload(self) -> Mapping[str, Any]:
-        """The content, which depends on the kind."""
-        ...
-
-
-def dialogue_lines(events: Iterable[EventEntry], seats: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def dialogue_lines(events: Iterable[RecordedEvent], seats: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """Return events as {"t", "seat", "kind", "text"}: messages word for word, plans and verdicts in short."""
     return [
         {"t": event.t, "seat": event.seat, "kind": event.kind, "text": _text(event.kind, event.payload, seats)}

@@ -7,13 +7,14 @@ users, add their own. Everything that comes from data is escaped by the template
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import jinja2
 from markupsafe import Markup
@@ -28,6 +29,7 @@ from interplay.reports.glossary import meaning
 from interplay.reports.replay import still
 from interplay.table import Table, plain
 
+TEMPLATES = Path(__file__).with_name("templates")
 WIDEST = 8  # columns of a table of one row; one with more is shown upright
 TOLD_ONCE = ("game", "agent", "kind", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
 
@@ -133,11 +135,6 @@ class TableSection:
     meanings: Mapping[str, str] = field(default_factory=dict)  # of columns that only this table has
 
     @property
-    def file_name(self) -> str:
-        """The stem of the table's files."""
-        return _slug(self.name or self.title or self.table.title or "table")
-
-    @property
     def columns(self) -> list[Column]:
         """The columns as shown."""
         marked = {*self.privileged, *privileged_in(self.table)}
@@ -151,7 +148,8 @@ class TableSection:
             if text:
                 context.glossary.setdefault(column.label, text)
         # What is the same in every row is told once, above the table.
-        constant = [c for c in columns if c.name in TOLD_ONCE and _constant(self.table, c.name)]
+        told_once = [c for c in columns if c.name in TOLD_ONCE and len(self.table) > 1]
+        constant = [c for c in told_once if len(set(map(str, self.table.column(c.name)))) == 1]
         columns = [c for c in columns if c not in constant]
         once = "; ".join(f"{c.label}: {c.cell(rows_shown[0]).text}" for c in constant)
         cells = [[column.cell(row) for column in columns] for row in rows_shown]
@@ -170,7 +168,7 @@ class TableSection:
 
     def files(self) -> Mapping[str, str]:
         """The whole table as CSV and as JSON."""
-        stem = f"tables/{self.file_name}"
+        stem = f"tables/{_slug(self.name or self.title or self.table.title or 'table')}"
         return {f"{stem}.csv": self.table.to_csv(), f"{stem}.json": self.table.to_json() + "\n"}
 
 
@@ -225,13 +223,15 @@ class ReportReplay:
 class Columns:
     """Sections side by side where the page is wide enough."""
 
+    stacked: ClassVar[bool] = False
+
     sections: Sequence[Section]
     title: str = ""
 
     def html(self, context: ReportContext) -> Markup:
-        """The sections side by side."""
+        """The sections as HTML."""
         parts = [(part.title, part.html(context)) for part in self.sections]
-        return context.render("columns.html.j2", parts=parts)
+        return context.render("columns.html.j2", parts=parts, stacked=self.stacked)
 
     def files(self) -> Mapping[str, str]:
         """The files of all sections."""
@@ -239,20 +239,10 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Columns):
     """Sections one below the other under one heading."""
 
-    sections: Sequence[Section]
-    title: str = ""
-
-    def html(self, context: ReportContext) -> Markup:
-        """The sections one below the other."""
-        parts = [(part.title, part.html(context)) for part in self.sections]
-        return context.render("columns.html.j2", parts=parts, stacked=True)
-
-    def files(self) -> Mapping[str, str]:
-        """The files of all sections."""
-        return _all_files(self.sections)
+    stacked: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -273,10 +263,13 @@ class Report:
             "report.html.j2",
             report=self,
             parts=parts,
-            style=Markup(_package_file("report.css")),
-            script=Markup(_package_file("report.js")),
+            style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+            script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
             seat_colours=SEAT_COLOURS,
-            provenance={k: _words(v) for k, v in plain(dict(self.provenance)).items()},
+            provenance={
+                name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                for name, value in plain(dict(self.provenance)).items()
+            },
             glossary=dict(sorted(context.glossary.items(), key=lambda entry: entry[0].lower())),
             version=__version__,
         )
@@ -325,23 +318,17 @@ def json_island(value: Any) -> Markup:
     return Markup(text)
 
 
-def _numbered(sections: Sequence[Section]) -> list[Section]:
+def _numbered(sections: Sequence[Section], numbers: Iterator[int] | None = None) -> list[Section]:
     """The sections with an id for each episode that has none: its number in the report."""
-    return _numbered_from(sections, 0)[0]
-
-
-def _numbered_from(sections: Sequence[Section], count: int) -> tuple[list[Section], int]:
+    numbers = itertools.count() if numbers is None else numbers
     numbered: list[Section] = []
     for section in sections:
         if isinstance(section, ReportReplay):
-            episodes = [{"id": str(count + i)} | dict(e) for i, e in enumerate(section.episodes)]
-            count += len(episodes)
-            section = ReportReplay(episodes, section.title, section.caption)
-        elif isinstance(section, Columns | Group):
-            inner, count = _numbered_from(section.sections, count)
-            section = type(section)(inner, section.title)
+            section = replace(section, episodes=[{"id": str(next(numbers))} | dict(e) for e in section.episodes])
+        elif isinstance(section, Columns):
+            section = replace(section, sections=_numbered(section.sections, numbers))
         numbered.append(section)
-    return numbered, count
+    return numbered
 
 
 def _all_files(sections: Sequence[Section]) -> dict[str, str]:
@@ -354,23 +341,11 @@ def _all_files(sections: Sequence[Section]) -> dict[str, str]:
     return files
 
 
-def _constant(table: Table, column: str) -> bool:
-    return len(table) > 1 and len({str(v) for v in table.column(column)}) == 1
-
-
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "section"
-
-
-def _words(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("interplay.reports", "templates")
     return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-
-
-def _package_file(name: str) -> str:
-    return Path(__file__).with_name("templates").joinpath(name).read_text(encoding="utf-8")

@@ -7,7 +7,20 @@ from typing import NamedTuple
 
 from interplay.errors import InterplayError
 from interplay.reports import svg
-from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
+from interplay.reports.svg import (
+    INK,
+    MUTED,
+    PANEL,
+    PAPER,
+    RULE,
+    bracket,
+    centred,
+    element,
+    hover,
+    label,
+    row_name,
+    text,
+)
 
 
 class FigureEstimate(NamedTuple):
@@ -55,19 +68,19 @@ def heat_map(
     known = [v for line in values for v in line if v is not None]
     low, high = bounds or ((min(known), max(known)) if known else (0.0, 1.0))
     digits = svg.digits_for(known)
-    names_r, names_c = ([svg.shorten(_marked(n, privileged)) for n in names] for names in (rows, columns))
+    names_r, names_c = (
+        [svg.shorten(f"{n} {svg.DAGGER}" if n in privileged else n) for n in names] for names in (rows, columns)
+    )
     cell_w = max(46.0, *(svg.text_width(label(v, digits), 13) + 18 for v in [*known, 0.0]))
     cell_h = 38.0
-    left = max([svg.text_width(n, 12) for n in names_r], default=0) + 34
-    tilted = max([svg.text_width(n, 12) for n in names_c], default=0) > cell_w - 8
-    widest = max([svg.text_width(n, 12) for n in names_c], default=0)
+    left, widest = max(map(svg.text_width, names_r), default=0) + 34, max(map(svg.text_width, names_c), default=0)
+    tilted = widest > cell_w - 8
     top = (widest * 0.62 * SLACK + 12 if tilted else 24) + 24
     right = 72.0  # for the key of the colours, and for what tilted names need beyond it
     if tilted:
         beyond = len(columns) - 0.5
-        right = max(
-            [right, *(svg.text_width(n, 12) * 0.79 * SLACK - cell_w * (beyond - j) for j, n in enumerate(names_c))]
-        )
+        reach = (svg.text_width(n) * 0.79 * SLACK - cell_w * (beyond - j) for j, n in enumerate(names_c))
+        right = max(right, *reach)
     width = left + cell_w * len(columns) + right
     height = max(top + cell_h * len(rows), top + 120) + 12
     body = text(left, 14, f"{column_title} →", 12, MUTED) + text(4, top - 10, f"{row_title} ↓", 12, MUTED)
@@ -76,9 +89,10 @@ def heat_map(
         turn = {"transform": f"rotate(-38 {svg.number(x)} {svg.number(top - 8)})"} if tilted else {}
         body += text(x, top - 8, name, 12, text_anchor="start" if tilted else "middle", **turn)
     for i, name in enumerate(names_r):
-        body += text(left - 8, top + cell_h * (i + 0.5), name, 12, text_anchor="end", dominant_baseline="central")
+        body += row_name(left - 8, top + cell_h * (i + 0.5), name)
         for j in range(len(columns)):
-            tip = f"{rows[i]} with {columns[j]}: {label(values[i][j], digits)}{_bracket(intervals, i, j, digits)}"
+            limits = bracket(*((intervals[i][j] if intervals else None) or (None, None)), digits)
+            tip = f"{rows[i]} with {columns[j]}: {label(values[i][j], digits)} {limits}".rstrip()
             cell = _cell(left + cell_w * j, top + cell_h * i, cell_w, cell_h, values[i][j], (low, high), digits, tip)
             href = links[i][j] if links else None
             body += element("a", cell, href=href, aria_label=f"{tip}; watch") if href else cell
@@ -95,34 +109,19 @@ def _cell(x: float, y: float, w: float, h: float, value, bounds, digits: int, ti
     else:
         fill, ink = svg.ramp((value - low) / (high - low) if high > low else 0.5)
         face = element("rect", fill=fill, **box)
-    value_text = text(
-        x + w / 2, y + h / 2, label(value, digits), 13, ink, text_anchor="middle", dominant_baseline="central"
-    )
+    value_text = centred(x + w / 2, y + h / 2, label(value, digits), 13, ink)
     return element("g", hover(tip) + face + value_text, class_="cell")
-
-
-def _bracket(intervals, i: int, j: int, digits: int) -> str:
-    limits = intervals[i][j] if intervals else None
-    return f" [{label(limits[0], digits)}, {label(limits[1], digits)}]" if limits and limits[0] is not None else ""
 
 
 def _scale(x: float, y: float, height: float, low: float, high: float, digits: int) -> str:
     """The key of the colours."""
     if high <= low:
         return ""
-    steps, middle = 24, (low + high) / 2
+    middle = (low + high) / 2
     while digits < 4 and abs(round(middle, digits) - middle) > 0.02 * (high - low):  # 2.5 is not 2
         digits += 1
-    bars = "".join(
-        element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
-                fill=svg.ramp(1 - i / (steps - 1))[0])
-        for i in range(steps)
-    )  # fmt: skip
-    return bars + "".join(
-        text(x + 17, y + height * (1 - share), label(low + (high - low) * share, digits), 11, MUTED,
-             dominant_baseline="central")
-        for share in (0.0, 0.5, 1.0)
-    )  # fmt: skip
+    marks = [(x + 17, y + height * (1 - share), label(low + (high - low) * share, digits)) for share in (0.0, 0.5, 1.0)]
+    return svg.colour_key(x, y, height, lambda share: svg.ramp(share)[0], marks)
 
 
 def interval_plot(
@@ -148,7 +147,7 @@ def interval_plot(
         return left + plot * (value - low) / (high - low)
 
     floor = height - 40
-    body = "".join(_grid_line(x(t), 8, floor, name) for t, name in _ticks(low, high))
+    body = svg.x_axis(low, high, x, 8, floor)
     if reference is not None:
         body += element("line", x1=x(reference), x2=x(reference), y1=8.0, y2=floor, stroke=INK, stroke_dasharray="4 3")
     y = 10.0
@@ -170,12 +169,12 @@ def _row_label(e: FigureEstimate) -> str:
 
 
 def _numbers(e: FigureEstimate, digits: int) -> str:
-    return label(e.value, digits) + (f" [{label(e.low, digits)}, {label(e.high, digits)}]" if e.low is not None else "")
+    return f"{label(e.value, digits)} {bracket(e.low, e.high, digits)}".rstrip()
 
 
 def _interval(e: FigureEstimate, x, y: float, colour: str, digits: int, left: float, right: float) -> str:
     parts = hover(f"{e.label}: {_numbers(e, digits)}" + (f"; {e.note}" if e.note else ""))
-    parts += text(left - 10, y, _row_label(e), 12, INK, text_anchor="end", dominant_baseline="central")
+    parts += row_name(left - 10, y, _row_label(e))
     if e.low is not None and e.high is not None:
         parts += element(
             "line", x1=x(e.low), x2=x(e.high), y1=y, y2=y, stroke=colour, stroke_width=3, stroke_linecap="round"
@@ -184,17 +183,6 @@ def _interval(e: FigureEstimate, x, y: float, colour: str, digits: int, left: fl
         parts += element("circle", cx=x(e.value), cy=y, r=5, fill=colour, stroke=PAPER, stroke_width=1.5)
     parts += text(right, y, _numbers(e, digits), 12, MUTED, dominant_baseline="central", class_="num")
     return element("g", parts)
-
-
-def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    values = svg.ticks(low, high)
-    return list(zip(values, svg.tick_labels(values), strict=True))
-
-
-def _grid_line(x: float, top: float, bottom: float, name: str) -> str:
-    return element("line", x1=x, x2=x, y1=float(top), y2=bottom, stroke=RULE) + text(
-        x, bottom + 14, name, 11, MUTED, text_anchor="middle"
-    )
 
 
 def scatter(
@@ -228,11 +216,8 @@ def scatter(
         across, up = (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low)
         return left + (width - left - right) * across, height - bottom - (height - top - bottom) * up
 
-    body = "".join(_grid_line(at(t, 0)[0], top, height - bottom, name) for t, name in _ticks(x_low, x_high))
-    for t, name in _ticks(y_low, y_high):
-        y = at(0, t)[1]
-        body += element("line", x1=left, x2=width - right, y1=y, y2=y, stroke=RULE)
-        body += text(left - 8, y, name, 11, MUTED, text_anchor="end", dominant_baseline="central")
+    body = svg.x_axis(x_low, x_high, lambda t: at(t, 0)[0], top, height - bottom)
+    body += svg.y_axis(y_low, y_high, lambda t: at(0, t)[1], left, width - right)
     if line and points:
         body += _clipped_line(line, (x_low, x_high), (y_low, y_high), at)
     if parabola and points:
@@ -244,16 +229,12 @@ def scatter(
         number = groups.index(p.group) if colours is None else colours.get(p.group)
         colour = svg.ACCENT if number is None or (colours is None and len(groups) < 2) else svg.seat_colour(number)
         body += element("circle", tip, cx=x, cy=y, r=4.5, fill=colour, fill_opacity=0.75, stroke=PAPER)
-    body += text((left + width - right) / 2, height - 12, x_title, 12, MUTED, text_anchor="middle")
-    body += text(16, (top + height - bottom) / 2, y_title, 12, MUTED, text_anchor="middle",
-                 transform=f"rotate(-90 16 {svg.number((top + height - bottom) / 2)})")  # fmt: skip
+    middle = (left + width - right) / 2, (top + height - bottom) / 2
+    body += svg.axis_titles(middle[0], height - 12, x_title, middle[1], 16, y_title)
     key = sum(30 + svg.text_width(group) for group in groups) if len(groups) > 1 else 0.0
     beside = key + svg.text_width(note) < width - left - right  # else the note stands within the frame
-    body += (
-        text(width - right, 18 if beside else top + 14, note, 12, INK, text_anchor="end", font_weight=600)
-        if note
-        else ""
-    )
+    if note:
+        body += text(width - right, 18 if beside else top + 14, note, text_anchor="end", font_weight=600)
     body += _key(groups, colours or {}, left, 18) if len(groups) > 1 else ""
     return svg.picture(width, height, body, title)
 
@@ -304,10 +285,10 @@ def strip(groups: Mapping[str, Sequence[float]], *, title: str, x_title: str = "
     def x(value: float) -> float:
         return left + plot * (value - low) / (high - low)
 
-    body = "".join(_grid_line(x(t), 8, height - 40, name) for t, name in _ticks(low, high))
+    body = svg.x_axis(low, high, x, 8, height - 40)
     for i, (group, part) in enumerate(groups.items()):
         y = 10 + row * (i + 0.5)
-        body += text(left - 10, y, svg.shorten(group, 34), 12, INK, text_anchor="end", dominant_baseline="central")
+        body += row_name(left - 10, y, svg.shorten(group, 34))
         if part:
             mean, origin = sum(part) / len(part), x(min(max(0.0, low), high))
             tip = hover(f"{group}: mean {label(mean, svg.digits_for(values))} of {len(part)}")
@@ -320,7 +301,3 @@ def strip(groups: Mapping[str, Sequence[float]], *, title: str, x_title: str = "
             )
     body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle") if x_title else ""
     return svg.picture(left + plot + 24, height, body, title)
-
-
-def _marked(name: str, privileged: Collection[str]) -> str:
-    return f"{name} {svg.DAGGER}" if name in privileged else name

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from interplay.errors import InterplayError
-from interplay.reports.svg import digits_for, label
+from interplay.reports.svg import bracket, digits_for, label
 from interplay.table import Row, Table
 
 NULL = "–"
@@ -52,17 +52,12 @@ class Column:
             text = label(value, self.digits)
             if PROBABILITY.fullmatch(self.name) and 0 < value < 0.5 * 10.0**-self.digits:  # no p is 0
                 text = f"< {10.0**-self.digits:.{self.digits}f}"
-            return FormattedCell(text, value, self._interval(row))
+            return FormattedCell(text, value, bracket(row.get(self.low or ""), row.get(self.high or ""), self.digits))
         if isinstance(value, str):
             if value.startswith("#replay-"):
                 return FormattedCell("▶ watch", value, href=value)
             return FormattedCell(value, value, dagger=self._is_marked(value, row))
         return FormattedCell(json.dumps(value, ensure_ascii=False), json.dumps(value))
-
-    def _interval(self, row: Row) -> str:
-        if self.low is None or self.high is None or row.get(self.low) is None or row.get(self.high) is None:
-            return ""
-        return f"[{label(row[self.low], self.digits)}, {label(row[self.high], self.digits)}]"
 
     def _is_marked(self, value: str, row: Row) -> bool:
         if not AGENT_COLUMNS.fullmatch(self.name):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interplay.reports.document import Columns, Figure, Report, Section, TableSection, Text
-from interplay.reports.figures import FigureEstimate, Point, interval_plot, scatter
+from interplay.reports.document import Figure, Report, Section, TableSection, Text
+from interplay.reports.figures import FigureEstimate, interval_plot
 from interplay.reports.table_report import table_sections
 from interplay.stats.preference import RatingPrediction
-from interplay.stats.regression import linear_fit
 from interplay.table import Table
 
 SLOPES = {"slope": ("slope_low", "slope_high")}
@@ -41,18 +40,12 @@ def preference_report(
     """Tables of relations (they have r and p) and any others, then the predictions."""
     sections: list[Section] = [Text(intro)] if intro else []
     for name, table in tables.items():
-        sections += (
-            [relations_section(name, table)]
-            if {"metric", "r", "p"} <= {*table.columns}
-            else table_sections(name, table)
-        )
+        if {"metric", "r", "p"} <= {*table.columns}:
+            slopes = SLOPES if {"slope_low", "slope_high"} <= {*table.columns} else {}
+            sections.append(TableSection(table, table.title, RELATIONS, name, slopes, LABELS))
+        else:
+            sections += table_sections(name, table)
     return Report(title, [*sections, *prediction_sections(predictions)], "", provenance or {})
-
-
-def relations_section(name: str, table: Table) -> TableSection:
-    """The table of `interplay.stats.relations`."""
-    slopes = SLOPES if {"slope_low", "slope_high"} <= {*table.columns} else {}
-    return TableSection(table, table.title, RELATIONS, name, slopes, LABELS)
 
 
 def prediction_sections(predictions: Sequence[tuple[str, RatingPrediction]]) -> list[Section]:
@@ -87,18 +80,3 @@ def prediction_sections(predictions: Sequence[tuple[str, RatingPrediction]]) -> 
 def _estimate(name: str, made: RatingPrediction) -> FigureEstimate:
     group, note = f"{made.rating}, {made.left_out} left out", f"p = {made.p:.3f}"
     return FigureEstimate(name, made.r_squared.estimate, made.r_squared.low, made.r_squared.high, group, note)
-
-
-def rating_figures(table: Table, metrics: Sequence[str], *, rating: str = "rating", agent: str = "agent") -> Columns:
-    """A scatter plot of the ratings against each of some metrics, with the line."""
-    drawn: list[Section] = []
-    for metric in metrics:
-        rows = [row for row in table if row[metric] is not None and row[rating] is not None]
-        fit = linear_fit([r[metric] for r in rows], [r[rating] for r in rows])
-        points = [Point(row[metric], row[rating], group=str(row[agent])) for row in rows]
-        picture = scatter(
-            points, title=f"{rating} against {metric}", x_title=metric, y_title=rating,
-            line=(fit.slope, fit.intercept), note=f"r = {fit.r:.2f}, n = {fit.n}",
-        )  # fmt: skip
-        drawn.append(Figure(picture, metric, "", f"{rating} {metric}"))
-    return Columns(drawn, f"{rating} against single metrics")

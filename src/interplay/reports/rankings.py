@@ -52,7 +52,7 @@ def ranking_sections(ranked: Agreement, name: str = "rankings") -> list[Section]
 BUMP = "Every line is an agent, its height its rank under each measure; a dot's hover tells the value and the interval."
 
 
-def bump_chart(ranked: Agreement, *, title: str = "Ranks under each measure") -> str:
+def bump_chart(ranked: Agreement) -> str:
     """Agents as lines across the measures, the best on top. Agents that a measure has no value of have a gap."""
     rank = {(r["measure"], r["agent"]): r for r in ranked.ranks}
     first = ranked.measures[0]
@@ -77,9 +77,9 @@ def bump_chart(ranked: Agreement, *, title: str = "Ranks under each measure") ->
         body += element("g", _line(places, index) + _dots(agent, places, ranked.measures, rank, index))
         for place, shift, anchor in ((places[0], -14, "end"), (places[-1], 14, "start")):
             if place:
-                body += text(place[0] + shift, place[1], names[agent], 12, INK, text_anchor=anchor,
-                             dominant_baseline="central")  # fmt: skip
-    return svg.picture(width, height, body, title)
+                where = (place[0] + shift, place[1])
+                body += text(*where, names[agent], text_anchor=anchor, dominant_baseline="central")
+    return svg.picture(width, height, body, "Ranks under each measure")
 
 
 def _line(places: Sequence[tuple[float, float] | None], index: int) -> str:

@@ -53,7 +53,9 @@ def replay_data(
     seats: list[int | None] = [None, *(range(game.num_seats) if seat_views else ())]
     views = {"" if s is None else str(s): shapes.view([game.scene(f, s) for f in frames]) for s in seats}
     first = game.scene(frames[0])
-    all_marks = [*_points(rewards), *_events_as_marks(game, events, mark_events), *marks]
+    earned = [(int(t) + 1, int(s), float(rewards[t, s])) for t, s in np.argwhere(rewards != 0)]
+    points = (Mark(t, s, "points", f"{reward:+g} points") for t, s, reward in earned)
+    all_marks = [*points, *_events_as_marks(game, events, mark_events), *marks]
     data = {
         "title": title,
         "game": game.id,
@@ -62,13 +64,13 @@ def replay_data(
         "width": first.width,
         "height": first.height,
         "steps": len(actions),
-        "shapes": shapes.shapes,
-        "sprites": shapes.sprites,
-        "placed": shapes.placed,
+        "shapes": list(shapes.shapes),
+        "sprites": list(shapes.sprites),
+        "placed": list(shapes.placed),
         "views": views,
         "action_names": list(game.action_names),
         "actions": actions.T.tolist(),
-        "rewards": [[int(t) + 1, int(s), float(rewards[t, s])] for t, s in np.argwhere(rewards != 0)],
+        "rewards": earned,
         "event_names": list(game.event_names),
         "events": _news(events),
         "marks": [_mark(m) for m in sorted(all_marks, key=lambda m: m.t)],
@@ -95,15 +97,13 @@ def still(data: Mapping[str, Any], t: int = 0, view: str = "") -> Scene:
 
 
 class _Shapes:
-    """The tables of shapes, sprites and placed sprites that all views of a replay share."""
+    """The tables of shapes, sprites and placed sprites that all views of a replay share, each with its numbers."""
 
     def __init__(self) -> None:
-        self.shapes: list[Shape] = []
-        self.sprites: list[list[int]] = []
-        self.placed: list[Shape] = []
-        self._shape_numbers: dict[Shape, int] = {}
-        self._sprite_numbers: dict[tuple[Shape, ...], int] = {}
-        self._placed_numbers: dict[Shape, int] = {}
+        self.shapes: dict[Shape, int] = {}
+        self.sprites: dict[tuple[int, ...], int] = {}
+        self.placed: dict[Shape, int] = {}
+        self._known: dict[Shape, int] = {}  # numbers within `placed`, by the shape as it is drawn
 
     def view(self, scenes: Sequence[Scene]) -> dict[str, Any]:
         backdrop = scenes[0].backdrop
@@ -114,23 +114,13 @@ class _Shapes:
         return {"backdrop": list(map(self._number, backdrop)), "frames": [list(f) for f in numbers], "at": at}
 
     def _number(self, shape: Shape) -> int:
-        if shape not in self._placed_numbers:
-            stored = (self._sprite(shape[3]), shape[1], shape[2]) if shape[0] == "group" else shape
-            self._placed_numbers[shape] = _add(self.placed, stored)
-        return self._placed_numbers[shape]
-
-    def _sprite(self, inner: tuple[Shape, ...]) -> int:
-        if inner not in self._sprite_numbers:
-            for shape in inner:
-                if shape not in self._shape_numbers:
-                    self._shape_numbers[shape] = _add(self.shapes, shape)
-            self._sprite_numbers[inner] = _add(self.sprites, [self._shape_numbers[s] for s in inner])
-        return self._sprite_numbers[inner]
-
-
-def _add(table: list, entry: Any) -> int:
-    table.append(entry)
-    return len(table) - 1
+        if shape not in self._known:
+            stored = shape
+            if shape[0] == "group":
+                sprite = tuple(self.shapes.setdefault(inner, len(self.shapes)) for inner in shape[3])
+                stored = (self.sprites.setdefault(sprite, len(self.sprites)), shape[1], shape[2])
+            self._known[shape] = self.placed.setdefault(stored, len(self.placed))
+        return self._known[shape]
 
 
 def _unstacked(states: State) -> list[Any]:
@@ -152,10 +142,6 @@ def _check(frames: list, actions: np.ndarray, rewards: np.ndarray, events, game:
     expected = (steps, game.num_seats, len(game.event_names))
     if events is not None and np.shape(events) != expected:
         raise InterplayError(f"events of {game.id} must be {expected}, not {np.shape(events)}")
-
-
-def _points(rewards: np.ndarray) -> list[Mark]:
-    return [Mark(int(t) + 1, int(s), "points", f"{rewards[t, s]:+g} points") for t, s in np.argwhere(rewards != 0)]
 
 
 def _events_as_marks(game: Game, events: Arrays | None, names: Collection[str]) -> list[Mark]:

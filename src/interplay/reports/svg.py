@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from interplay.games.scene import SEAT_COLOURS
@@ -42,6 +42,62 @@ def text(x: float, y: float, string: object, size: float = 12, fill: str = INK, 
     """Return a text element; the string is escaped."""
     placed: dict[str, object] = {"x": float(x), "y": float(y), "font_size": size, "fill": fill}
     return element("text", escape(str(string)), **placed, **attributes)
+
+
+def centred(x: float, y: float, string: object, size: float = 12, fill: str = INK, **attributes: object) -> str:
+    """A text whose middle lies at a place."""
+    return text(x, y, string, size, fill, text_anchor="middle", dominant_baseline="central", **attributes)
+
+
+def row_name(x: float, y: float, string: object) -> str:
+    """A text that ends at a place: the name of a row, left of it."""
+    return text(x, y, string, text_anchor="end", dominant_baseline="central")
+
+
+def polygon(points: Iterable[tuple[float, float]], **attributes: object) -> str:
+    """A form with these corners."""
+    return element("polygon", "", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
+
+
+def x_axis(low: float, high: float, x: Callable[[float], float], top: float, floor: float) -> str:
+    """Lines upright through a drawing, a number below each."""
+    values = ticks(low, high)
+    return "".join(
+        element("line", x1=x(value), x2=x(value), y1=float(top), y2=floor, stroke=RULE)
+        + text(x(value), floor + 14, name, 11, MUTED, text_anchor="middle")
+        for value, name in zip(values, tick_labels(values), strict=True)
+    )
+
+
+def y_axis(low: float, high: float, y: Callable[[float], float], left: float, right: float) -> str:
+    """Lines across a drawing, a number to the left of each."""
+    values = ticks(low, high)
+    return "".join(
+        element("line", x1=left, x2=right, y1=y(value), y2=y(value), stroke=RULE)
+        + text(left - 8, y(value), name, 11, MUTED, text_anchor="end", dominant_baseline="central")
+        for value, name in zip(values, tick_labels(values), strict=True)
+    )
+
+
+def axis_titles(x: float, floor: float, x_title: str, y: float, left: float, y_title: str) -> str:
+    """What is drawn along each axis, below it and, turned, left of it."""
+    turn = f"rotate(-90 {number(left)} {number(y)})"
+    return text(x, floor, x_title, 12, MUTED, text_anchor="middle") + text(
+        left, y, y_title, 12, MUTED, text_anchor="middle", transform=turn
+    )
+
+
+def colour_key(
+    x: float, y: float, height: float, fill: Callable[[float], str], marks: Iterable[tuple[float, float, str]]
+) -> str:
+    """A bar with all colours of a scale, the largest value on top; `marks` are places and what stands there."""
+    steps = 24
+    bars = "".join(
+        element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
+                fill=fill(1 - i / (steps - 1)))
+        for i in range(steps)
+    )  # fmt: skip
+    return bars + "".join(text(*mark, 11, MUTED, dominant_baseline="central") for mark in marks)
 
 
 def hover(string: str) -> str:
@@ -84,6 +140,11 @@ def label(value: float | None, digits: int = 1) -> str:
     return (written if float(written) else written.lstrip("-")).replace("-", "−")
 
 
+def bracket(low: float | None, high: float | None, digits: int) -> str:
+    """An interval for people; empty where there is none."""
+    return "" if low is None or high is None else f"[{label(low, digits)}, {label(high, digits)}]"
+
+
 def digits_for(values: Sequence[float | None]) -> int:
     """Decimals that tell values of this size apart."""
     finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
@@ -111,12 +172,12 @@ def tick_labels(values: Sequence[float]) -> list[str]:
     return [label(v, digits) for v in values]
 
 
-def span(values: Sequence[float], zero: bool = False, pad: float = 0.06) -> tuple[float, float]:
+def span(values: Sequence[float], zero: bool = False) -> tuple[float, float]:
     """The range to draw: the values with some air, and zero if it should be in it."""
     low, high = (min([*values, 0.0]), max([*values, 0.0])) if zero else (min(values), max(values))
     if low == high:
         low, high = low - (abs(low) or 1.0) * 0.5, high + (abs(high) or 1.0) * 0.5
-    air = (high - low) * pad
+    air = (high - low) * 0.06
     return (low if zero and low == 0 else low - air), (high if zero and high == 0 else high + air)
 
 
@@ -133,19 +194,17 @@ def shorten(string: str, most: int = 26) -> str:
 
 # Light for little, dark for much; lightness falls evenly, so it also reads in grey.
 _RAMP = ((247, 250, 240), (196, 226, 205), (121, 190, 186), (58, 138, 163), (38, 84, 134), (32, 36, 82))
+# From one side of a scale to the other, through a light middle; distinct with any kind of colour vision.
+DIVERGING = ((179, 88, 6), (241, 163, 64), (240, 240, 240), (110, 170, 215), (25, 92, 160))
 
 
-def ramp(share: float) -> tuple[str, str]:
-    """The fill of a heat map's cell at this share of the range, and a text colour to read on it."""
-    place = min(1.0, max(0.0, share)) * (len(_RAMP) - 1)
-    i = min(int(place), len(_RAMP) - 2)
-    r, g, b = (round(a + (c - a) * (place - i)) for a, c in zip(_RAMP[i], _RAMP[i + 1], strict=True))
-    luminance = sum(w * _linear(c) for w, c in zip((0.2126, 0.7152, 0.0722), (r, g, b), strict=True))
+def ramp(share: float, stops: Sequence[tuple[int, int, int]] = _RAMP) -> tuple[str, str]:
+    """The fill at this share of the way from one end of a scale to the other, and a text colour to read on it."""
+    place = min(1.0, max(0.0, share)) * (len(stops) - 1)
+    i = min(int(place), len(stops) - 2)
+    rgb = [round(a + (c - a) * (place - i)) for a, c in zip(stops[i], stops[i + 1], strict=True)]
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb]  # of sRGB
+    luminance = sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     # Plain black and white: on middle colours nothing softer keeps a contrast of 4.5.
     black_contrast, white_contrast = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
-    return f"#{r:02x}{g:02x}{b:02x}", "#000000" if black_contrast >= white_contrast else "#ffffff"
-
-
-def _linear(channel: int) -> float:
-    c = channel / 255
-    return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+    return "#{:02x}{:02x}{:02x}".format(*rgb), "#000000" if black_contrast >= white_contrast else "#ffffff"

@@ -172,16 +172,13 @@ def heat_maps(cells: Table, value: str, what: str = "points") -> list[Section]:
     parts = cells.groups(*by) if by else {(): cells}
     maps: list[Section] = []
     for key, part in list(parts.items())[:MOST_FIGURES]:
-        words = ", ".join(_case(c, v) for c, v in zip(by, key, strict=True))
+        case = dict(zip(by, key, strict=True))
+        words = ", ".join(f"agent in seat {v}" if c == "seat_of_agent" else str(v) for c, v in case.items())
         # The seatings of one game and measure share their colours, so that the maps can be compared.
-        same = {c: v for c, v in zip(by, key, strict=True) if c != "seat_of_agent"}
+        same = {c: v for c, v in case.items() if c != "seat_of_agent"}
         known = [v for v in cells.where(**same).column(value) if v is not None]
         maps.append(_heat_map(part, value, what, words, (min(known), max(known)) if known else None))
     return maps
-
-
-def _case(column: str, value: Any) -> str:
-    return f"agent in seat {value}" if column == "seat_of_agent" else str(value)
 
 
 def _heat_map(part: Table, value: str, what: str, words: str, bounds: tuple[float, float] | None) -> Figure:
@@ -221,13 +218,14 @@ def _heat_map(part: Table, value: str, what: str, words: str, bounds: tuple[floa
 def intervals_figure(table: Table, value: str, title: str, unit: str = "") -> Figure:
     """The estimates of a table with their intervals, grouped by agent where partners tell the rows apart."""
     rows, marked = table.rows[:MOST_ROWS], privileged_names(table)
+    of_several = "partner" in table.columns and bool(_varying(table, "agent"))
     estimates = [
         FigureEstimate(
             _row_name(row, table),
             row.get(value),
             row.get("low"),
             row.get("high"),
-            _row_group(row, table),
+            str(row["agent"]) if of_several else "",
             privileged=row.get("partner", row.get("agent")) in marked,
         )
         for row in rows
@@ -256,10 +254,6 @@ def _row_name(row: Row, table: Table) -> str:
         return ", ".join(names)
     names = _varying(table, "agent", "agents", "metric", "seat", "channel", "window", "game")
     return ", ".join(str(row[n]) for n in names) or str(next(iter(row.values()), ""))
-
-
-def _row_group(row: Row, table: Table) -> str:
-    return str(row["agent"]) if "partner" in table.columns and _varying(table, "agent") else ""
 
 
 def help_graphs(table: Table, value: str = "value") -> list[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -264,7 +265,18 @@ def compiled_rollout(game: Game, batches: tuple[PolicyBatch, ...]) -> CompiledRo
 
     def begin(keys: Any, arrays: Sequence[Any], slots: Sequence[Array]) -> tuple[RolloutState, Any, Array]:
         state = jax.vmap(lambda key: game.init(chance_key(key, START, game.num_seats)))(keys)
-        now = _first(game, keys, state, _memories(game, batches, keys, arrays, slots))
+        envs = keys.shape[0]
+        now = RolloutState(
+            t=jnp.zeros((), jnp.int32),
+            keys=keys,
+            state=state,
+            memories=_memories(game, batches, keys, arrays, slots),
+            done=jnp.zeros(envs, bool),
+            terminated=jnp.zeros(envs, bool),
+            length=jnp.zeros(envs, jnp.int32),
+            rewards=jnp.zeros((envs, game.num_seats), jnp.float32),
+            fault=jnp.full((envs, game.num_seats), -1, jnp.int32),
+        )
         return now, jax.vmap(game.start)(state), jax.vmap(checksum)(state)
 
     def chunk(now: RolloutState, arrays: Sequence[Any], slots: Sequence[Array]) -> tuple[RolloutState, RolloutChunk]:
@@ -276,28 +288,8 @@ def compiled_rollout(game: Game, batches: tuple[PolicyBatch, ...]) -> CompiledRo
         now, (actions, kept) = jax.lax.scan(turn, now, None, length=CHECK_EVERY)
         return now, RolloutChunk(actions, jax.vmap(checksum)(now.state), *(kept or (None, None)))
 
-    def choose(now: RolloutState, arrays: Sequence[Any], slots: Sequence[Array]) -> tuple[RolloutState, Array]:
-        return _choose(game, batches, now, arrays, slots)
-
-    def advance(now: RolloutState, actions: Array) -> tuple[RolloutState, Step]:
-        return _advance(game, now, actions)
-
+    choose, advance = functools.partial(_choose, game, batches), functools.partial(_advance, game)
     return CompiledRollout(*(jax.jit(f) for f in (begin, chunk, choose, advance, jax.vmap(checksum))))
-
-
-def _first(game: Game, keys: Any, state: Any, memories: tuple) -> RolloutState:
-    envs = keys.shape[0]
-    return RolloutState(
-        t=jnp.zeros((), jnp.int32),
-        keys=keys,
-        state=state,
-        memories=memories,
-        done=jnp.zeros(envs, bool),
-        terminated=jnp.zeros(envs, bool),
-        length=jnp.zeros(envs, jnp.int32),
-        rewards=jnp.zeros((envs, game.num_seats), jnp.float32),
-        fault=jnp.full((envs, game.num_seats), -1, jnp.int32),
-    )
 
 
 def _memories(
@@ -343,7 +335,7 @@ def _choose(
     actions = jnp.where(turn, actions.reshape(envs, seats), jnp.argmax(legal, axis=-1))
     new_fault = unsound.reshape(envs, seats) & turn & (now.fault < 0) & ~now.done[:, None]
     fault = jnp.where(new_fault, now.t, now.fault)
-    return _replace(now, memories=tuple(memories), fault=fault), actions.astype(jnp.int32)
+    return dataclasses.replace(now, memories=tuple(memories), fault=fault), actions.astype(jnp.int32)
 
 
 def _advance(game: Game, now: RolloutState, actions: Int[Array, "env seat"]) -> tuple[RolloutState, Step]:
@@ -351,7 +343,7 @@ def _advance(game: Game, now: RolloutState, actions: Int[Array, "env seat"]) -> 
     keys = jax.vmap(lambda key: chance_key(key, now.t, game.num_seats))(now.keys)
     after, step = jax.vmap(game.step)(now.state, actions, keys)
     ended = step.terminated | step.truncated | (now.t + 1 >= game.horizon)
-    following = _replace(
+    following = dataclasses.replace(
         now,
         t=now.t + 1,
         state=tree_map(lambda old, new: where_done(now.done, old, new), now.state, after),
@@ -368,7 +360,3 @@ def where_done(done: Bool[Array, " env"], old: Array, new: Array) -> Array:
     if jnp.issubdtype(new.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(where_done(done, jax.random.key_data(old), jax.random.key_data(new)))
     return jnp.where(done.reshape(-1, *[1] * (new.ndim - 1)), old, new)
-
-
-def _replace(now: RolloutState, **changes: Any) -> RolloutState:
-    return RolloutState(**(vars(now) | changes))

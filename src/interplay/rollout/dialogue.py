@@ -49,30 +49,26 @@ def rollout(
 ) -> Iterator[Episode]:
     """Play the episodes of these numbers with talk, many at once, since models are slow."""
     jobs = [DialogueJob(game, team, seed, index) for team in teams for index in numbers]
-    places = {id(job): place for place, job in enumerate(jobs)}
     played: dict[int, Episode] = {}
 
     def ended(job: DialogueJob, episode: Episode) -> bool:
-        played[places[id(job)]] = episode
+        played[id(job)] = episode
         if progress:
             progress(1)
         return True
 
     play_jobs(jobs, ended)
-    return iter([played[place] for place in range(len(jobs))])
+    return (played[id(job)] for job in jobs)
 
 
 def play_jobs(
     jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, Episode], bool], *, at_once: int = AT_ONCE
 ) -> None:
     """Play jobs, so many at once. `ended` is called with each episode as it ends; False: begin no more."""
-    event_loop.run(play_jobs_async(jobs, ended, at_once=at_once))
+    event_loop.run(_play_jobs(jobs, ended, at_once))
 
 
-async def play_jobs_async(
-    jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, Episode], bool], *, at_once: int = AT_ONCE
-) -> None:
-    """As `play_jobs`, within an event loop."""
+async def _play_jobs(jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, Episode], bool], at_once: int) -> None:
     waiting, open_ = iter(jobs), True
 
     async def worker() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 import time
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -80,24 +79,3 @@ def seconds_since(clock: Clock, stamped: str | None) -> float | None:
     """Return the seconds since a `stamp`; None without one, or if it was made before the machine was started."""
     machine, _, seconds = (stamped or "").partition("/")
     return clock.monotonic() - float(seconds) if machine == boot() else None
-
-
-@dataclass
-class ManualClock:
-    """A clock that moves when `advance` is called."""
-
-    at: datetime = field(default_factory=lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    seconds: float = 0.0
-
-    def now(self) -> datetime:
-        """The time of day in UTC."""
-        return self.at
-
-    def monotonic(self) -> float:
-        """Seconds that never run backwards."""
-        return self.seconds
-
-    def advance(self, seconds: float) -> None:
-        """Move the clock forward by so many seconds."""
-        self.at += timedelta(seconds=seconds)
-        self.seconds += seconds

@@ -72,13 +72,12 @@ class Lease:
     Args:
         database: The database that the lease guards: all writes through it fail once the lease is lost.
         row: The lease as it was taken.
-        on_lost: Called once, from another thread, if the lease is lost.
     """
 
-    def __init__(self, database: Database, row: LeaseRow, on_lost: Callable[[], None] = lambda: None):
+    def __init__(self, database: Database, row: LeaseRow):
         self.name, self.owner, self.fence = row.name, row.owner, row.fence
         self.lost = False
-        self.on_lost = on_lost
+        self.on_lost: Callable[[], None] = lambda: None  # called once, from another thread, if the lease is lost
         self._database = database
         mine = sa.select(leases.c.fence).where(leases.c.name == row.name, leases.c.owner == row.owner)
         self._mine = mine.with_for_update(read=True)  # made once: it is asked with every commit

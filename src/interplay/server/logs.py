@@ -54,13 +54,13 @@ class TextLines(logging.Formatter):
         return scrubbed(super().format(record))
 
 
-def log_to_stderr(format: LogFormat = "text", level: int = logging.INFO) -> None:
+def log_to_stderr(format: LogFormat = "text") -> None:
     """Send the servers' logs to standard error, one line an event."""
     handler = logging.StreamHandler(sys.stderr)
     plain = TextLines("%(asctime)s %(levelname)s %(name)s %(message)s")
     handler.setFormatter(JsonLines() if format == "json" else plain)
     logger = logging.getLogger("interplay")
     logger.handlers[:] = [handler]
-    logger.setLevel(level)
+    logger.setLevel(logging.INFO)
     logger.propagate = False
     logging.getLogger("uvicorn").handlers[:] = [handler]

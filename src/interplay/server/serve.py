@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import socket
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +123,46 @@ def run(
         server.run()
     finally:
         gc.unfreeze()  # at the end everything is let go of; what is not, libraries complain about in many lines
+
+
+@contextlib.contextmanager
+def serving(app: Any, listen: Listen | None = None, **options: Any) -> Iterator[tuple[str, asyncio.AbstractEventLoop]]:
+    """Serve in a thread of this process while the block runs.
+
+    Args:
+        app: The application.
+        listen: Where to listen; None: at a free port of this machine.
+        options: As `config` takes them.
+
+    Yields:
+        The address, and the event loop in which the application runs.
+
+    Raises:
+        InterplayError: The application does not start.
+    """
+    import uvicorn
+
+    if listen is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            listen = Listen(port=probe.getsockname()[1])
+    server, loops = uvicorn.Server(config(app, listen, **options)), []
+
+    async def main() -> None:
+        loops.append(asyncio.get_running_loop())
+        await server.serve()
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise InterplayError("nothing could be served on this machine; see the messages above")
+        time.sleep(0.02)
+    try:
+        yield listen.url, loops[0]
+    finally:
+        server.should_exit = True
+        thread.join(60)
 
 
 SWITCH_S = 0.0005

@@ -42,13 +42,6 @@ class Supervisor:
         self._waits = dict.fromkeys(range(1, len(arguments) + 1), FIRST_WAIT_S)
         self._over = threading.Event()
 
-    @property
-    def pids(self) -> dict[int, int]:
-        """The process numbers of the system, by our number."""
-        return {
-            number: process.pid for number, process in self._processes.items() if process.pid and process.is_alive()
-        }
-
     def run(self) -> None:
         """Start all processes, and start again those that end, until `stop` is called."""
         for number in self._waits:

@@ -6,11 +6,10 @@ Pure JAX games replay in batches, compiled once per game and padded length; othe
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import jax
@@ -24,6 +23,7 @@ from interplay.games.checksum import checksum
 from interplay.games.registry import make_recorded
 from interplay.games.state_arrays import unpack
 from interplay.rollout.episode import Episode
+from interplay.table import plain
 from interplay.traces.replay_comparison import compare
 
 tree_map = jax.tree_util.tree_map
@@ -72,28 +72,12 @@ class ReplayBatch:
 
 
 def _to_numpy(tree: PyTree) -> Any:
-    def host(leaf: Any) -> Any:
-        return leaf if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else np.asarray(leaf)
-
-    return jax.tree_util.tree_map(host, tree)
-
-
-_games: OrderedDict[tuple[str, str], Game] = OrderedDict()
-_programs: OrderedDict[tuple[int, bool], tuple[Game, Callable[..., Any]]] = OrderedDict()
-
-
-def _kept(cache: OrderedDict[Any, Any], key: Any, build: Callable[[], Any]) -> Any:
-    if key not in cache:
-        cache[key] = build()
-    cache.move_to_end(key)
-    while len(cache) > _KEPT_GAMES:
-        cache.popitem(last=False)
-    return cache[key]
+    return tree_map(lambda x: x if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else np.asarray(x), tree)
 
 
 def game_key(episode: Episode) -> tuple[str, str]:
     """What tells the games of a set apart: the id and the options."""
-    return episode.game_id, json.dumps(dict(episode.options), sort_keys=True, default=str)
+    return episode.game_id, json.dumps(plain(episode.options), sort_keys=True, default=str)
 
 
 def game_of(episode: Episode) -> Game:
@@ -105,14 +89,15 @@ def game_of(episode: Episode) -> Game:
 
 def made_game(episode: Episode) -> Game:
     """The game that the episode names, made once and kept, whether it fits or not."""
-    return _kept(_games, game_key(episode), lambda: _make(episode))
+    return _made(*game_key(episode))
 
 
-def _make(episode: Episode) -> Game:
+@lru_cache(maxsize=_KEPT_GAMES)
+def _made(name: str, options: str) -> Game:
     try:
-        return make_recorded(episode.game_id, episode.options)
+        return make_recorded(name, json.loads(options))
     except InterplayError as error:
-        raise TraceError(f"cannot make the game {episode.game_id!r} again: {error}") from error
+        raise TraceError(f"cannot make the game {name!r} again: {error}") from error
 
 
 def check_fits(game: Game, episode: Episode) -> None:
@@ -189,29 +174,14 @@ def replay_batches(
         if not game.replayable:
             yield _recorded_batch(game, group)
             continue
-        for alike in _by_start_shape(group):
-            yield _replay_batch(game, alike, keep_states)
+        # Neighbours whose start arrays can be stacked: nearly always all of them.
+        for _, alike in groupby(group, lambda episode: {name: np.shape(v) for name, v in episode.start.items()}):
+            yield _replay_batch(game, list(alike), keep_states)
 
 
-def _by_start_shape(episodes: Sequence[Episode]) -> Iterator[list[Episode]]:
-    """Runs of neighbours whose start arrays can be stacked: nearly always all of them."""
-    run: list[Episode] = []
-    for episode in episodes:
-        if run and _start_shape(run[0]) != _start_shape(episode):
-            yield run
-            run = []
-        run.append(episode)
-    if run:
-        yield run
-
-
-def _start_shape(episode: Episode) -> dict[str, tuple[int, ...]]:
-    return {name: np.shape(value) for name, value in episode.start.items()}
-
-
-def _replay_batch(game: Game, episodes: Sequence[Episode], keep_states: bool) -> ReplayBatch:
+def _replay_batch(game: Game, episodes: list[Episode], keep_states: bool) -> ReplayBatch:
     length = padded(max(e.length for e in episodes), game.horizon)
-    rows = list(episodes) + [episodes[-1]] * (padded(len(episodes), least=1) - len(episodes))
+    rows = episodes + [episodes[-1]] * (padded(len(episodes), least=1) - len(episodes))
     actions = np.zeros((len(rows), length, game.num_seats), dtype=np.int32)
     played = np.zeros((len(rows), length), dtype=bool)
     for i, episode in enumerate(rows):
@@ -249,12 +219,8 @@ def padded(size: int, most: int | None = None, least: int = 16) -> int:
     return most if most is not None and size <= most < power else power
 
 
+@lru_cache(maxsize=_KEPT_GAMES)
 def _program(game: Game, keep_states: bool) -> Callable[..., Any]:
-    # The cache holds the game too, so that its id() cannot pass to another one.
-    return _kept(_programs, (id(game), keep_states), lambda: (game, _compile(game, keep_states)))[1]
-
-
-def _compile(game: Game, keep_states: bool) -> Callable[..., Any]:
     def one(start: dict[str, Any], key: Any, actions: Any, played: Any) -> Any:
         first = game.init(key, **start)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -22,26 +22,6 @@ from interplay.traces.schema import MANIFEST, SUMMARY, Manifest, dump, read_mani
 
 PART_EPISODES = 8192  # a part is what a reader holds in memory at once
 PART_ACTIONS = 4_000_000
-
-
-class Store(Protocol):
-    """Where episodes are kept, by number."""
-
-    def numbers(self) -> np.ndarray:
-        """Return the numbers of all episodes, in order."""
-        ...
-
-    def read(self, numbers: np.ndarray) -> Iterator[Episode]:
-        """Return the episodes of these numbers, in this order."""
-        ...
-
-    def summary(self) -> list[Row]:
-        """Return the small facts of every episode."""
-        ...
-
-    def append(self, episodes: Sequence[Episode]) -> None:
-        """Add episodes after the last."""
-        ...
 
 
 class MemoryStore:
@@ -122,6 +102,9 @@ class FolderStore:
         part = write_part(self.root, episodes)
         alone = part.first == (self.parts[-1].last + 1 if self.parts else 0)
         self.parts = [*self.parts, part] if alone else find_parts(self.root)  # others may have written too
+
+
+Store = MemoryStore | FolderStore
 
 
 class TraceSet(Sequence[Episode]):

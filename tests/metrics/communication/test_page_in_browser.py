@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 from interplay.reports.communication import audit
+from tests.chromium import opened
 from tests.metrics.communication.scripts import transcript
 from tests.metrics.communication.test_measures import COOKED, SERVED
 from tests.metrics.communication.test_measures import TestTalk as Talk
@@ -17,19 +15,11 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    api = pytest.importorskip("playwright.sync_api", reason="the browser tests drive Chromium by playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        pytest.skip("no Chromium found; install one or name it in CHROMIUM")
     file = audit([transcript(COOKED, **SERVED), transcript(Talk.script)]).report().write(
         tmp_path_factory.mktemp("audit") / "audit.html"
     )  # fmt: skip
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        opened = browser.new_page(viewport={"width": 1200, "height": 900})
-        opened.goto(file.as_uri())
-        yield opened
-        browser.close()
+    with opened(file) as shown:
+        yield shown
 
 
 def visible(page) -> list[str]:

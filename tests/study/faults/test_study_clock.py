@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 
 from interplay.server.app import Base
-from interplay.server.clock import ManualClock, SteadyTime
+from interplay.server.clock import SteadyTime
 from interplay.server.database import SERVER, open_database
 from interplay.study.db import participants
 from interplay.study.db.schema import HISTORY
 from interplay.study.live import app_state
 from interplay.study.live.app_state import StudyState
+from tests.manual_clock import ManualClock
 
 
 def test_steady_time_begins_anew_when_the_clock_is_set():

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -23,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import interplay.study
 from interplay.server.app import HEADERS, PAGE_POLICY
+from interplay.server.serve import serving
 
 STATIC = Path(interplay.study.__file__).parent / "static"
 TOKEN = "token-of-this-session"
@@ -275,21 +273,5 @@ async def _ticks(mock: Mock, socket: WebSocket, kind: str) -> None:
 @contextlib.contextmanager
 def serve(mock: Mock) -> Iterator[str]:
     """The mock on a free port of this machine, in a thread; gives its address."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(_app(mock), log_level="error", lifespan="off"))
-    ready = threading.Event()
-
-    async def main() -> None:
-        mock.loop = asyncio.get_running_loop()
-        ready.set()
-        await server.serve(sockets=[listener])
-
-    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
-    thread.start()
-    ready.wait(10)
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with serving(_app(mock)) as (url, mock.loop):
+        yield url

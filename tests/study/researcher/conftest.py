@@ -8,11 +8,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from interplay.server.app import Base, make_app
-from interplay.server.clock import ManualClock
 from interplay.study.admin import researchers
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
 from interplay.study.db.connect import open_study_database
+from tests.manual_clock import ManualClock
 from tests.server.conftest import fresh_address, postgres  # noqa: F401
 from tests.study.researcher.filling import Filler, fill, play_episodes, protocol
 

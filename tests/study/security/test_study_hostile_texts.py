@@ -9,12 +9,12 @@ import zipfile
 import pytest
 
 from interplay.rollout.episode import RecordedEvent
-from interplay.server.clock import ManualClock
 from interplay.study.admin import replay, researchers
 from interplay.study.db import participants
 from interplay.study.db.connect import open_study_database
 from interplay.study.db.game_rows import pack
 from interplay.study.protocol.reading import parse
+from tests.manual_clock import ManualClock
 from tests.study.researcher.conftest import PASSWORD, Study
 from tests.study.texts import form, study
 

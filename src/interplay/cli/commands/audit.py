@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from interplay.cli.show import note, show, show_wide
+from interplay.cli.show import note, show
 from interplay.errors import InterplayError
 from interplay.metrics.communication.profiles import ProfileName, with_profile
 from interplay.metrics.communication.records import AuditSettings
@@ -96,7 +96,7 @@ class AuditCommand:
             definitions = dict(DEFINITIONS) if self.show == "episodes" else {}
         reader = {"reader": audited.reader.rows} if self.json and self.show == "summary" else {}
         keys = GROUPS[self.by] if self.wide else ()
-        show_wide(table, keys, json=self.json, episodes=len(audited.transcripts), definitions=definitions, **reader)
+        show(table, keys, json=self.json, episodes=len(audited.transcripts), definitions=definitions, **reader)
         if self.show == "summary" and not self.json:
             if audited.reader_model is None:
                 show(audited.reader, json=False)

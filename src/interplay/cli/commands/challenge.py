@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -20,13 +20,9 @@ from interplay.server.serve import Listen
 from interplay.table import Table
 from interplay.untrusted_files import read_text
 
-
-def _needs_server() -> None:
-    try:
-        import fastapi  # noqa: F401
-        import sqlalchemy  # noqa: F401
-    except ImportError as error:
-        raise InterplayError(f"challenges need more packages: pip install 'interplay[server]' ({error})") from None
+if TYPE_CHECKING:
+    from interplay.challenge.spec import Challenge
+    from interplay.server.database import Database
 
 
 def _key(key_option: str | None) -> str:
@@ -36,28 +32,55 @@ def _key(key_option: str | None) -> str:
     return key
 
 
-def _plan(path: Path) -> str:
-    return read_text(path)
+@dataclass(frozen=True)
+class _ChallengeFile:
+    """A challenge that is served or looked over here."""
+
+    challenge: Annotated[Path, tyro.conf.Positional]
+    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
+
+    def _load(self) -> Challenge:
+        from interplay.challenge.spec import load
+
+        return load(self.challenge)
 
 
 @dataclass(frozen=True)
-class ChallengeCheck(JsonOption):
+class _HostedChallenge(_ChallengeFile):
+    """A challenge with its database."""
+
+    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
+    """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
+
+    def _open(self, challenge: Challenge) -> Database:
+        from interplay.challenge import admin
+
+        return admin.open_challenge_database(self.database or admin.default_address(challenge))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _KeyOption:
+    """What one of the team's or evaluation's keys opens."""
+
+    url: str
+    """The address of the server."""
+    key: str | None = None
+    """The team's key, or the evaluation's; by default from the environment variable INTERPLAY_KEY."""
+
+
+@dataclass(frozen=True)
+class ChallengeCheck(JsonOption, _ChallengeFile):
     """Look a challenge file over before it is served: its games and partners are made, and counts are told.
 
     Examples:
       interplay challenge check hanabi_proxies
     """
 
-    challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
-
     def run(self) -> None:
         """Make the games and partners of every setting and print the counts."""
-        _needs_server()
-        from interplay.challenge import admin
-        from interplay.challenge.spec import load
+        from interplay.challenge.admin import describe_settings
 
-        show(admin.describe_settings(load(self.challenge)), json=self.json)
+        show(describe_settings(self._load()), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -71,7 +94,6 @@ class ChallengeExample(ExampleCommand):
 
     def run(self) -> None:
         """Write the example that is named, or list all."""
-        _needs_server()
         from interplay.challenge.spec import load
         from interplay.server.examples import CHALLENGES
 
@@ -85,7 +107,7 @@ class ChallengeExample(ExampleCommand):
 
 
 @dataclass(frozen=True)
-class ChallengeServe(Listen):
+class ChallengeServe(Listen, _HostedChallenge):
     """Host a challenge: leaderboard, registration, games with hidden partners.
 
     Examples:
@@ -94,10 +116,6 @@ class ChallengeServe(Listen):
         --certificate server.pem --private-key server.key
     """
 
-    challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
-    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
-    """The database: a path (SQLite) or postgresql://...; by default NAME.db here."""
     capacity: int = 512
     """Games in play at once, of each setting."""
     batch: tuple[int, ...] = (4, 64)
@@ -105,19 +123,15 @@ class ChallengeServe(Listen):
 
     def run(self) -> None:
         """Serve the challenge until interrupted."""
-        _needs_server()
-        from interplay.challenge import admin
         from interplay.challenge.app_state import lease_name
         from interplay.challenge.http_app import build
-        from interplay.challenge.spec import load
         from interplay.server.app import Base
         from interplay.server.lease import acquire
         from interplay.server.serve import check_listen, run
 
-        challenge = load(self.challenge)
+        challenge = self._load()
         check_listen(self)
-        address = self.database or admin.default_address(challenge)
-        database = admin.open_challenge_database(address)
+        database = self._open(challenge)
         base = Base(database, lease=acquire(database, lease_name(challenge)))
         note(f"{challenge.title}: making partners and compiling, which takes a while the first time ...")
         app = build(challenge, base, sizes=self.batch, capacity=self.capacity)
@@ -147,7 +161,6 @@ class ChallengeRegister(JsonOption):
 
     def run(self) -> None:
         """Register the team and print its keys."""
-        _needs_server()
         from interplay.challenge.client import call
 
         keys = call(self.url, "POST", "/api/v1/teams", team=self.team, contact=self.contact)
@@ -155,17 +168,13 @@ class ChallengeRegister(JsonOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengeEnter(JsonOption):
+class ChallengeEnter(JsonOption, _KeyOption):
     """Begin an evaluation: your plan is stored, hashed and dated, the schedule is fixed, and a key is shown once.
 
     Examples:
       interplay challenge enter --url http://127.0.0.1:8000 --key TEAM_KEY --name my-agent --plan plan.md
     """
 
-    url: str
-    """The address of the server."""
-    key: str | None = None
-    """Your team's key; by default from the environment variable INTERPLAY_KEY."""
     name: str
     """The name of the agent on the leaderboard."""
     plan: Path
@@ -173,16 +182,15 @@ class ChallengeEnter(JsonOption):
 
     def run(self) -> None:
         """Begin the evaluation and print its key."""
-        _needs_server()
         from interplay.challenge.client import call
 
-        text = _plan(self.plan)
+        text = read_text(self.plan)
         evaluation = call(self.url, "POST", "/api/v1/evaluations", _key(self.key), agent=self.name, plan=text)
         show(Table.of([evaluation], "The evaluation and its key, shown this once: keep it"), json=self.json)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengePlay(JsonOption):
+class ChallengePlay(JsonOption, _KeyOption):
     """Play an evaluation with any agent of interplay: all games that are left, many at once.
 
     Stop it and start it again as you like; no game is lost and none is played twice.
@@ -192,10 +200,6 @@ class ChallengePlay(JsonOption):
       interplay challenge play --url https://host --agent 2p=two.safetensors 3p=three.safetensors --predict
     """
 
-    url: str
-    """The address of the server."""
-    key: str | None = None
-    """The evaluation's key; by default from the environment variable INTERPLAY_KEY."""
     agent: tuple[str, ...]
     """An agent for all settings, or SETTING=AGENT for each."""
     at_once: int = 64
@@ -211,7 +215,6 @@ class ChallengePlay(JsonOption):
 
     def run(self) -> None:
         """Play, predict if asked for, and print where the evaluation stands."""
-        _needs_server()
         from interplay.challenge import client
 
         key, agents = _key(self.key), client.read_agents(self.agent)
@@ -250,17 +253,13 @@ def _progress(what: str) -> Iterator[Callable[[int, int], Callable[[int], None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChallengeResult:
+class ChallengeResult(_KeyOption):
     """Fetch the signed result of your evaluation, and its traces once they are given out.
 
     Examples:
       interplay challenge result --url http://127.0.0.1:8000 --key KEY --evaluation 0a1b2c3d4e5f --out result.json
     """
 
-    url: str
-    """The address of the server."""
-    key: str | None = None
-    """The evaluation's key or your team's; by default from the environment variable INTERPLAY_KEY."""
     evaluation: str
     """The evaluation's name, as `interplay challenge enter` told it."""
     out: Path
@@ -270,7 +269,6 @@ class ChallengeResult:
 
     def run(self) -> None:
         """Fetch the result, and the traces if asked for."""
-        _needs_server()
         from interplay.challenge.client import call, save
 
         path = f"/api/v1/evaluations/{self.evaluation}"
@@ -303,7 +301,6 @@ class ChallengeVerify(JsonOption):
 
     def run(self) -> int:
         """Check the file, print what was checked, and return the exit code."""
-        _needs_server()
         from interplay.challenge.client import call
         from interplay.challenge.verify_result import check
 
@@ -313,16 +310,14 @@ class ChallengeVerify(JsonOption):
         return 0 if all(row["fine"] for row in checks) else 1
 
 
-@dataclass(frozen=True)
-class ChallengeIssue(JsonOption):
+@dataclass(frozen=True, kw_only=True)
+class ChallengeIssue(JsonOption, _HostedChallenge):
     """The host hands out an evaluation, to a team or as a baseline, which takes no rank and no quota.
 
     Examples:
       interplay challenge issue challenges/hanabi_demo.yaml --agent smart --baseline
     """
 
-    challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     agent: str
     """The name of the agent on the leaderboard."""
     team: str = "host"
@@ -333,27 +328,21 @@ class ChallengeIssue(JsonOption):
     """The pre-registration."""
     baseline: bool = False
     """Mark the evaluation as a baseline."""
-    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
-    """The database; by default NAME.db here."""
 
     def run(self) -> None:
         """Issue the evaluation and print its keys."""
-        _needs_server()
-        from interplay.challenge import admin
-        from interplay.challenge.spec import load
+        from interplay.challenge.admin import issue
 
-        challenge = load(self.challenge)
-        text = _plan(self.plan) if self.plan else f"Issued by the host for {self.agent}."
-        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
-        keys = admin.issue(
-            database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline
-        )  # fmt: skip
+        challenge = self._load()
+        text = read_text(self.plan) if self.plan else f"Issued by the host for {self.agent}."
+        database = self._open(challenge)
+        keys = issue(database, challenge, self.team, self.contact, self.agent, text, baseline=self.baseline)
         database.close()
         show(Table.of([keys], "Keys, shown this once"), json=self.json)
 
 
 @dataclass(frozen=True)
-class ChallengeBaselines(JsonOption):
+class ChallengeBaselines(JsonOption, _HostedChallenge):
     """Fill the leaderboard: every baseline plays an evaluation over the wire, by the schedule that everybody gets.
 
     Baselines that stand there already are left out, so that the command may be stopped between two and started again.
@@ -364,31 +353,25 @@ class ChallengeBaselines(JsonOption):
       interplay challenge baselines hanabi_proxies --agents "trained/hanabi/{setting}/ippo-1"
     """
 
-    challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
     agents: tuple[str, ...] = ()
     """Who plays; {setting} stands for the setting's name. By default a dozen that come with interplay (Hanabi)."""
     games: int | None = None
     """Games of each setting, for a trial: this is then another challenge, with another hash."""
     at_once: int = 64
     """Games in play at a time."""
-    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
-    """The database; by default NAME.db here."""
 
     def run(self) -> None:
         """Play all baselines and print the leaderboard."""
-        _needs_server()
-        from interplay.challenge import admin, baselines
-        from interplay.challenge.spec import load
+        from interplay.challenge import baselines
 
-        challenge = load(self.challenge)
+        challenge = self._load()
         if self.games is not None:
             fewer = tuple(s.model_copy(update={"games": self.games}) for s in challenge.settings)
             challenge = challenge.model_copy(update={"settings": fewer, "name": f"{challenge.name}-{self.games}"})
         hanabi = all(s.game.startswith("hanabi/") for s in challenge.settings)
         if not self.agents and not hanabi:
             raise InterplayError("name the baselines: --agents AGENT ...")
-        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
+        database = self._open(challenge)
         try:
             with _progress("playing") as progress:
                 table = baselines.run_baselines(
@@ -401,7 +384,7 @@ class ChallengeBaselines(JsonOption):
 
 
 @dataclass(frozen=True)
-class DatabaseCommand(JsonOption):
+class DatabaseCommand(JsonOption, _HostedChallenge):
     """The host's view of a challenge's database: read the audit log, export traces, strike an evaluation.
 
     Examples:
@@ -412,10 +395,6 @@ class DatabaseCommand(JsonOption):
       interplay challenge books hanabi_proxies --evaluation 0a1b2c3d4e5f --approve
     """
 
-    challenge: Annotated[Path, tyro.conf.Positional]
-    """The challenge file, or the name of a challenge that comes with the package (`interplay challenge example`)."""
-    database: Annotated[str | None, tyro.conf.arg(aliases=["--db"])] = None
-    """The database; by default NAME.db here."""
     evaluation: str | None = None
     """An evaluation."""
     out: Path | None = None
@@ -431,15 +410,13 @@ class DatabaseCommand(JsonOption):
 
     def run(self) -> None:
         """Export, strike or revoke what is named; otherwise print the audit log."""
-        _needs_server()
         from interplay.challenge import admin, repository
-        from interplay.challenge.spec import load
         from interplay.server import api_keys as keys
         from interplay.server import audit
         from interplay.server.clock import SystemClock
 
-        challenge = load(self.challenge)
-        database = admin.open_challenge_database(self.database or admin.default_address(challenge))
+        challenge = self._load()
+        database = self._open(challenge)
         if (self.out or self.void or self.approve) and not self.evaluation:
             raise InterplayError("name the evaluation: --evaluation NAME")
         if self.out and self.evaluation:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.config import options
 from interplay.errors import InterplayError
 from interplay.table import Table
 from interplay.trust import admit
 
 if TYPE_CHECKING:
-    from interplay.llm import GamePlan, LLMRun, RunPlan
+    from interplay.llm import GamePlan, RunPlan
+    from interplay.traces import TraceSet
 
 Names = tuple[str, ...]
 
@@ -81,34 +83,67 @@ class Models:
             if not equals or "://" not in url:
                 raise InterplayError(f"--base-url {entry!r}: write provider=URL, as in vllm=http://localhost:8000/v1")
             urls[provider] = url
-        limits = Limits(
-            episode_tokens=self.episode_tokens,
-            episode_cost=self.episode_cost,
-            run_tokens=self.run_tokens,
-            run_cost=self.run_cost,
-        )
+        limits = Limits(**self._options("episode_tokens", "episode_cost", "run_tokens", "run_cost"))
         prices = Prices.read(self.prices) if self.prices else Prices()
-        return Service(
-            limits=limits,
-            prices=prices,
-            base_urls=urls,
-            at_once=self.at_once,
-            timeout_s=self.timeout_s,
-            retries=self.retries,
-            patience_s=self.patience_s,
-        )
+        endpoint = self._options("at_once", "timeout_s", "retries", "patience_s")
+        return Service(limits=limits, prices=prices, base_urls=urls, **endpoint)
 
     def settings(self):
         """Return the settings of the agents."""
         from interplay.agents.llm.settings import LLMSettings
 
         names = ("scaffold", "memory", "dialogue", "turn_cap", "temperature", "max_tokens")
-        names += ("actions", "prompts", "reasoning_tokens", "reasoning_effort")
-        return LLMSettings(**{name: getattr(self, name) for name in names})
+        return LLMSettings(**self._options(*names, "actions", "prompts", "reasoning_tokens", "reasoning_effort"))
+
+    def _options(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunCommand:
+class _PlanCommand(JsonOption):
+    """The options and the steps of commands that play a plan into a folder."""
+
+    out: Path | None = None
+    """Folder for traces and journal; by default a new one under out/."""
+    replay: Path | None = None
+    """A folder of an earlier run, whose answers are given again, offline."""
+    forecast: bool = False
+    """Print what the episodes that are left will use, and play nothing."""
+    models: tyro.conf.OmitArgPrefixes[Models] = Models()
+
+    def _play(self, plan: RunPlan | GamePlan, summary: Callable[[TraceSet], Table]) -> int:
+        """Play what the folder does not hold yet, or forecast it; 2 if it stopped early, or if episodes are missing."""
+        from interplay.api import new_folder
+        from interplay.llm import run
+        from interplay.llm.forecast import forecast
+        from interplay.llm.watch import spent, watched
+        from interplay.metrics.model_calls import fallback_warnings
+
+        if self.forecast:
+            show(forecast(plan, self.out, self.models.service().prices), json=self.json)
+            return 0
+        out = self.out or new_folder("llm")
+        try:
+            with watched() as progress:
+                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
+        except KeyboardInterrupt:
+            note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
+            return 130
+        table = summary(finished.traces)
+        show(table, json=self.json, out=str(out), used=vars(finished.meter), stopped=finished.stopped)
+        note(f"traces: {out}; {spent(finished.meter)}")
+        for warning in fallback_warnings(table):
+            note(warning)
+        if finished.set_aside:
+            note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
+        if why := finished.stopped or finished.outage:
+            note(f"{'stopped' if finished.stopped else 'missing'}: {why}\nthe same command with --out {out} goes on")
+            return 2
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand(_PlanCommand):
     """Language models cook together: every chef with every assistant, level by level, into a folder of traces.
 
     A model is provider/model: openai/gpt-4o with OPENAI_API_KEY set, any other provider by PROVIDER_BASE_URL and
@@ -140,22 +175,11 @@ class RunCommand:
     """Steps of an episode; by default the level's own."""
     seed: int = 0
     """Names the episodes: another seed asks everything anew."""
-    out: Path | None = None
-    """Folder for traces and journal; by default a new one under out/."""
-    replay: Path | None = None
-    """A folder of an earlier run, whose answers are given again, offline."""
-    forecast: bool = False
-    """Print what the episodes that are left will use, and play nothing."""
-    models: tyro.conf.OmitArgPrefixes[Models] = Models()
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Run the episodes, print the summary, and return the exit code."""
-        from interplay.api import new_folder
-        from interplay.llm import RunPlan, run, summary
+        from interplay.llm import RunPlan, summary
         from interplay.llm.plan import read_levels
-        from interplay.llm.watch import watched
 
         admit([name.partition("?")[0] for name in (*self.chef, *self.assistant)])
         plan = RunPlan(
@@ -169,45 +193,11 @@ class RunCommand:
             seed=self.seed,
             settings=self.models.settings(),
         )
-        if self.forecast:
-            return show_forecast(plan, self.out, self.models, json=self.json)
-        out = self.out or new_folder("llm")
-        try:
-            with watched() as progress:
-                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
-        except KeyboardInterrupt:
-            note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
-            return 130
-        return show_run(summary(finished.traces), finished, out, json=self.json)
-
-
-def show_forecast(plan: RunPlan | GamePlan, out: Path | None, models: Models, *, json: bool) -> int:
-    """Show what a plan will use."""
-    from interplay.llm.forecast import forecast
-
-    show(forecast(plan, out, models.service().prices), json=json)
-    return 0
-
-
-def show_run(table: Table, finished: LLMRun, out: Path, *, json: bool) -> int:
-    """Show what came of a run; return 2 if it stopped before its end, or if episodes are missing."""
-    from interplay.llm.watch import spent
-    from interplay.metrics.model_calls import fallback_warnings
-
-    show(table, json=json, out=str(out), used=vars(finished.meter), stopped=finished.stopped)
-    note(f"traces: {out}; {spent(finished.meter)}")
-    for warning in fallback_warnings(table):
-        note(warning)
-    if finished.set_aside:
-        note(f"{finished.set_aside} episodes were cut short by an outage or the run's limit and set aside")
-    if why := finished.stopped or finished.outage:
-        note(f"{'stopped' if finished.stopped else 'missing'}: {why}\nthe same command with --out {out} goes on")
-        return 2
-    return 0
+        return self._play(plan, summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LLMPlayCommand:
+class LLMPlayCommand(_PlanCommand):
     """Language models in any game, with whom you like: cached, within limits, resumed by the same command.
 
     A model is llm:provider/model, and options of its own may follow: llm:openai/gpt-4o?max_tokens=2048&memory=full. A
@@ -231,21 +221,10 @@ class LLMPlayCommand:
     """Names the episodes: another seed asks everything anew."""
     options: Names = ()
     """Options of the game as name=value."""
-    out: Path | None = None
-    """Folder for traces and journal; by default a new one under out/."""
-    replay: Path | None = None
-    """A folder of an earlier run, whose answers are given again, offline."""
-    forecast: bool = False
-    """Print what the episodes that are left will use, and play nothing."""
-    models: tyro.conf.OmitArgPrefixes[Models] = Models()
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> int:
         """Play what the folder does not yet hold, and print the summary."""
-        from interplay.api import new_folder
-        from interplay.llm import GamePlan, game_summary, run
-        from interplay.llm.watch import watched
+        from interplay.llm import GamePlan, game_summary
 
         admit([name.partition("?")[0] for name in (self.game, *self.agents)])
         plan = GamePlan(
@@ -257,20 +236,11 @@ class LLMPlayCommand:
             options=options(self.options),
             settings=self.models.settings(),
         )
-        if self.forecast:
-            return show_forecast(plan, self.out, self.models, json=self.json)
-        out = self.out or new_folder("llm")
-        try:
-            with watched() as progress:
-                finished = run(plan, out, service=self.models.service(), replay=self.replay, progress=progress)
-        except KeyboardInterrupt:
-            note(f"interrupted; what was played and asked is in {out}: the same command with --out {out} goes on")
-            return 130
-        return show_run(game_summary(finished.traces), finished, out, json=self.json)
+        return self._play(plan, game_summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SoloCommand:
+class SoloCommand(JsonOption):
     """Each role alone with an idle partner, against the team: is cooperation needed, and does it pay?
 
     Prints, for every model and kitchen, success and steps of the team and of each role alone, the share of dishes that
@@ -296,8 +266,6 @@ class SoloCommand:
     out: Path | None = None
     """Folder for traces and journals; none are kept without it."""
     models: tyro.conf.OmitArgPrefixes[Models] = Models()
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Run every role alone and the team, and print the comparison."""

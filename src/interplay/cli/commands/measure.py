@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from interplay.cli.show import JsonOption, note, show_wide
+from interplay.cli.show import JsonOption, note, show
 from interplay.config import options
 
 LARGE = 20_000  # episodes above which a table goes to its file as it is measured, and is not shown
@@ -63,4 +63,4 @@ class Measure(JsonOption):
             table = api.wide(table)
         if out:
             table.write(out)
-        show_wide(table, api.UNITS if self.wide else (), json=self.json)
+        show(table, api.UNITS if self.wide else (), json=self.json)

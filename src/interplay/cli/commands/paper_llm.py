@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from interplay.cli.commands.llm import Models
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.trust import admit
 
 if TYPE_CHECKING:
-    from interplay.papers.llm import PaperStudy
     from interplay.table import Table
 
 Names = tuple[str, ...]
@@ -81,16 +80,20 @@ class PlayStudy:
 
 
 @dataclass(frozen=True)
-class _StudyResult:
+class _StudyResult(JsonOption):
+    """A result that the function of its name in `papers.llm` makes of a study."""
+
     study: Folder
     """Folder that `interplay paper llm play` filled."""
-    json: bool = False
-    """Print one JSON object."""
 
-    def _open(self) -> PaperStudy:
-        from interplay.papers.llm import PaperStudy
+    def _make(self) -> Any:
+        from interplay.papers import llm
 
-        return PaperStudy(self.study)
+        return getattr(llm, type(self).__name__.removeprefix("LLM").lower())(llm.PaperStudy(self.study))
+
+    def run(self) -> None:
+        """Print ours beside the printed values."""
+        show(self._make(), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,6 @@ class LLMTable2(_StudyResult):
       interplay paper llm table2 teams
     """
 
-    def run(self) -> None:
-        """Print ours beside the printed values."""
-        from interplay.papers.llm import table2
-
-        show(table2(self._open()), json=self.json)
-
 
 @dataclass(frozen=True)
 class LLMTable3(_StudyResult):
@@ -131,12 +128,6 @@ class LLMTable3(_StudyResult):
     Examples:
       interplay paper llm table3 teams
     """
-
-    def run(self) -> None:
-        """Print ours beside the printed values."""
-        from interplay.papers.llm import table3
-
-        show(table3(self._open()), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -147,12 +138,6 @@ class LLMTable4(_StudyResult):
       interplay paper llm table4 teams
     """
 
-    def run(self) -> None:
-        """Print ours beside the printed values."""
-        from interplay.papers.llm import table4
-
-        show(table4(self._open()), json=self.json)
-
 
 @dataclass(frozen=True)
 class LLMTable5(_StudyResult):
@@ -161,12 +146,6 @@ class LLMTable5(_StudyResult):
     Examples:
       interplay paper llm table5 teams
     """
-
-    def run(self) -> None:
-        """Print ours beside the printed values."""
-        from interplay.papers.llm import table5
-
-        show(table5(self._open()), json=self.json)
 
 
 @dataclass(frozen=True)
@@ -179,9 +158,7 @@ class LLMFigure2(_StudyFigure):
 
     def run(self) -> None:
         """Print the numbers, and write the picture."""
-        from interplay.papers.llm import figure2
-
-        table, picture = figure2(self._open())
+        table, picture = self._make()
         self._show(table, picture)
 
 
@@ -195,14 +172,12 @@ class LLMFigure3(_StudyFigure):
 
     def run(self) -> None:
         """Print the numbers, and write the picture of success against waste."""
-        from interplay.papers.llm import figure3
-
-        outcomes, pairings, picture = figure3(self._open())
+        outcomes, pairings, picture = self._make()
         self._show(outcomes, picture, pairings=pairings)
 
 
 @dataclass(frozen=True)
-class HanabiModels:
+class HanabiModels(JsonOption):
     """The challenge's table of language models in Hanabi: your games beside the printed scores.
 
     TRACES are folders of `interplay llm play --game hanabi/2p --agents llm:... llm:...`.
@@ -214,8 +189,6 @@ class HanabiModels:
 
     traces: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Folders of games."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print ours beside the printed values."""

@@ -8,36 +8,61 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 
 if TYPE_CHECKING:
     from interplay.table import Table
     from interplay.traces import TraceSet
 
 
-def _pool(traces: Path | None, episodes: int, seed: int, save: Path | None = None) -> tuple[TraceSet, Table]:
-    """Return a pool's games, read or played (and saved, before they are measured), and their metrics."""
-    from interplay.papers.preference import agent_pool as pool
-    from interplay.traces import TraceSet
+@dataclass(frozen=True)
+class _PoolOptions:
+    """The games of the agents that rate and are rated."""
 
-    games = TraceSet.open(traces) if traces else pool.play_pool(episodes=episodes, seed=seed)
-    if save:
-        games.save(save)
-    note(f"{len(games)} games; scores keep the points after the third bomb")
-    return games, pool.pool_table(games)
+    traces: Path | None = None
+    """Games of a pool that were played before, in place of new ones."""
+    episodes: int = 125
+    """Games for each seating of each pair, where none were played before."""
+    seed: int = 0
+    """Seed of the games, and of simulated people and exchanges where there are any."""
 
+    def _games(self) -> TraceSet:
+        from interplay.papers.preference.agent_pool import play_pool
+        from interplay.traces import TraceSet
 
-def _ratings(source: str | None, study: str | None, games: TraceSet, people: int, seed: int) -> Table:
-    from interplay.papers.preference import table5
-
-    if source is not None:
-        return table5.study_ratings(source, study=study)
-    note(f"no study was named, so ratings are of {table5.SIMULATED}")
-    return table5.simulated_ratings(games, people=people, seed=seed)
+        return TraceSet.open(self.traces) if self.traces else play_pool(episodes=self.episodes, seed=self.seed)
 
 
 @dataclass(frozen=True)
-class Table3:
+class _RatedPool(_PoolOptions):
+    """The games, and the study whose ratings are set against them."""
+
+    source: Annotated[str | None, tyro.conf.Positional] = None
+    """Database or folder of an exported study; without one, ratings are simulated."""
+    study: str | None = None
+    """Name of the study, if the database has several."""
+    people: int = 240
+    """Simulated people, without a study."""
+
+    def _ratings(self, games: TraceSet) -> Table:
+        from interplay.papers.preference import table5
+
+        if self.source is not None:
+            return table5.study_ratings(self.source, study=self.study)
+        note(f"no study was named, so ratings are of {table5.SIMULATED}")
+        return table5.simulated_ratings(games, people=self.people, seed=self.seed)
+
+
+def _measured(games: TraceSet) -> Table:
+    """The metrics of a pool's games."""
+    from interplay.papers.preference.agent_pool import pool_table
+
+    note(f"{len(games)} games; scores keep the points after the third bomb")
+    return pool_table(games)
+
+
+@dataclass(frozen=True)
+class Table3(JsonOption, _PoolOptions):
     """Objective metrics of the paper's agents as far as they are shipped, beside the published values.
 
     Every pair plays in both seatings, points are kept after the third bomb. Cells are ours / published; --json gives a
@@ -51,10 +76,6 @@ class Table3:
       interplay paper preference table3 --save pool --out pool.json
     """
 
-    episodes: int = 125
-    """Games for each seating of each pair."""
-    traces: Path | None = None
-    """Games of a pool that were played before, in place of new ones."""
     save: Path | None = None
     """Keep the games as a trace set in this folder."""
     out: Path | None = None
@@ -63,10 +84,6 @@ class Table3:
     """The sense of a known card in G1 to G3: public or seen."""
     messages: str = "actions"
     """What context independence takes as messages: actions or kinds."""
-    seed: int = 0
-    """Seed of the games."""
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Play or read the pool and print the table."""
@@ -75,7 +92,10 @@ class Table3:
         from interplay.papers.preference.g2_senses import nearest_rows
         from interplay.table import Table
 
-        games, table = _pool(self.traces, self.episodes, self.seed, self.save)
+        games = self._games()
+        if self.save:  # before they are measured
+            games.save(self.save)
+        table = _measured(games)
         if self.out:
             measures(table).write(self.out)
         rows = pool.table3(table, known=self.known, messages=self.messages)
@@ -88,7 +108,7 @@ class Table3:
 
 
 @dataclass(frozen=True)
-class Table5:
+class Table5(JsonOption, _RatedPool):
     """Ratings of the agents on each objective metric, with and without RandomBot, beside the published regressions.
 
     SOURCE is the database or export of a study such as hanabi_preference. Without one, ratings are simulated, to try
@@ -100,32 +120,17 @@ class Table5:
       interplay paper preference table5 --episodes 20 --people 120 --json
     """
 
-    source: Annotated[str | None, tyro.conf.Positional] = None
-    """Database or folder of an exported study."""
-    study: str | None = None
-    """Name of the study, if the database has several."""
-    traces: Path | None = None
-    """Games of a pool that were played before."""
-    episodes: int = 125
-    """Games for each seating of each pair, where none were played before."""
-    people: int = 240
-    """Simulated people, without a study."""
-    seed: int = 0
-    """Seed of games, simulated people and exchanges."""
-    json: bool = False
-    """Print one JSON object."""
-
     def run(self) -> None:
         """Print the regressions."""
         from interplay.papers.preference import table5
 
-        games, table = _pool(self.traces, self.episodes, self.seed)
-        ratings = _ratings(self.source, self.study, games, self.people, self.seed)
+        games = self._games()
+        table, ratings = _measured(games), self._ratings(games)
         show(table5.table5(ratings, table, seed=self.seed), json=self.json, ratings=ratings.title)
 
 
 @dataclass(frozen=True)
-class Figures:
+class Figures(_RatedPool):
     """All figures of the paper as one HTML page, with Table 5.
 
     Examples:
@@ -133,32 +138,20 @@ class Figures:
       interplay paper preference figures --episodes 20
     """
 
-    source: Annotated[str | None, tyro.conf.Positional] = None
-    """Database or folder of an exported study; without one, ratings are simulated."""
-    study: str | None = None
-    """Name of the study, if the database has several."""
-    traces: Path | None = None
-    """Games of a pool that were played before."""
-    episodes: int = 125
-    """Games for each seating of each pair, where none were played before."""
-    people: int = 240
-    """Simulated people, without a study."""
     out: Path = Path("preference.html")
     """The page."""
-    seed: int = 0
-    """Seed of games, simulated people and exchanges."""
 
     def run(self) -> None:
         """Write the page and print where it is."""
         from interplay.papers.preference.figures import figures
 
-        games, table = _pool(self.traces, self.episodes, self.seed)
-        ratings = _ratings(self.source, self.study, games, self.people, self.seed)
+        games = self._games()
+        table, ratings = _measured(games), self._ratings(games)
         print(figures(ratings, table, games, about=ratings.title, seed=self.seed).write(self.out))
 
 
 @dataclass(frozen=True)
-class G2Senses:
+class G2Senses(JsonOption, _PoolOptions):
     """How far each reading of G2 is from the published column, the nearest first.
 
     Examples:
@@ -166,23 +159,11 @@ class G2Senses:
       interplay paper preference g2 --traces pool --json
     """
 
-    traces: Path | None = None
-    """Games of a pool that were played before."""
-    episodes: int = 125
-    """Games for each seating of each pair, where none were played before."""
-    seed: int = 0
-    """Seed of the games."""
-    json: bool = False
-    """Print one JSON object."""
-
     def run(self) -> None:
         """Print the senses."""
-        from interplay.papers.preference import agent_pool as pool
         from interplay.papers.preference.g2_senses import g2_senses
-        from interplay.traces import TraceSet
 
-        games = TraceSet.open(self.traces) if self.traces else pool.play_pool(episodes=self.episodes, seed=self.seed)
-        show(g2_senses(games), json=self.json)
+        show(g2_senses(self._games()), json=self.json)
 
 
 @dataclass(frozen=True)

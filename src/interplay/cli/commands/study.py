@@ -19,14 +19,6 @@ from interplay.server.serve import Listen
 from interplay.table import Table
 
 
-def _needs_server() -> None:
-    try:
-        import fastapi  # noqa: F401
-        import sqlalchemy  # noqa: F401
-    except ImportError as error:
-        raise InterplayError(f"studies need more packages: pip install 'interplay[server]' ({error})") from None
-
-
 @dataclass(frozen=True)
 class StudyServe(Listen):
     """Run a study: participants come with a browser, and everything they do is stored as it happens.
@@ -64,7 +56,6 @@ class StudyServe(Listen):
 
     def run(self) -> None:
         """Serve the studies until interrupted; with --check, only check their files."""
-        _needs_server()
         from interplay.server.serve import check_listen
         from interplay.study.http.serve import ServeSettings, serve
         from interplay.study.protocol.translations import untranslated
@@ -138,7 +129,6 @@ class Simulate(JsonOption):
 
     def run(self) -> None:
         """Send the simulated people through the study and print what each did."""
-        _needs_server()
         from interplay.study.db.connect import make_base, open_study_database, write_traces
         from interplay.study.protocol.reading import load
         from interplay.study.simulation.run import simulate
@@ -194,7 +184,6 @@ class StudyExample(ExampleCommand):
 
     def run(self) -> None:
         """Write the example that is named, or list all."""
-        _needs_server()
         from interplay.server.examples import STUDIES
         from interplay.study.protocol.reading import load
         from interplay.study.protocol.texts import say
@@ -225,7 +214,6 @@ class Words(JsonOption):
 
     def run(self) -> None:
         """Print the phrases in this language."""
-        _needs_server()
         import yaml
         from pydantic import TypeAdapter, ValidationError
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -18,15 +18,17 @@ from interplay.errors import InterplayError
 from interplay.table import Table
 from interplay.untrusted_files import read_text
 
+if TYPE_CHECKING:
+    from interplay.server.clock import Clock
+    from interplay.server.database import Database
+    from interplay.study.protocol.model import Protocol
+
 BY = "command line"  # who it was, in the audit log
 
 
 @contextmanager
-def _open_database(address: str) -> Iterator[Any]:
+def open_there(address: str) -> Iterator[Database]:
     """A database that is there already."""
-    from interplay.cli.commands.study import _needs_server
-
-    _needs_server()
     from interplay.study.db.connect import open_study_database
 
     if "://" not in address and not Path(address).is_file():
@@ -38,8 +40,44 @@ def _open_database(address: str) -> Iterator[Any]:
         database.close()
 
 
+@contextmanager
+def open_study(address: str, study: str | None) -> Iterator[tuple[Database, Clock, Protocol]]:
+    """A study of a database that is there already."""
+    from interplay.server.clock import SystemClock
+    from interplay.study.db import records
+
+    with open_there(address) as database:
+        yield database, SystemClock(), database.read(records.stored_protocol, study)
+
+
 @dataclass(frozen=True)
-class StudyExport(JsonOption):
+class StudyDatabase:
+    """The options of commands that open a study's database."""
+
+    database: Annotated[str, tyro.conf.Positional]
+    """The study's database: a path (SQLite) or postgresql://..."""
+
+
+@dataclass(frozen=True)
+class StoredStudy(StudyDatabase):
+    """The options of commands that are about one study of a database."""
+
+    study: str | None = None
+    """Which study, where the database holds several."""
+
+
+@dataclass(frozen=True)
+class StoredParticipant(StudyDatabase):
+    """The options of commands that are about one participant."""
+
+    participant: Annotated[str, tyro.conf.Positional]
+    """The participant, by the name that the study gave them."""
+    study: str | None = None
+    """Which study, where the database holds several."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyExport(JsonOption, StoredStudy):
     """Write everything of a study into a folder.
 
     It holds participants, answers, games, flags and events as tables, the games as a trace set, and the study file.
@@ -51,22 +89,18 @@ class StudyExport(JsonOption):
       interplay study export two_chefs.db --participant 0a1b2c3d4e5f --out one_person
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database: a path (SQLite) or postgresql://..."""
     out: Path
     """A new folder."""
     format: Literal["csv", "parquet", "json"] = "csv"
     """Of the tables."""
     traces: bool = True
     """Also the games, as a trace set in FOLDER/traces."""
-    study: str | None = None
-    """Which study, where the database holds several."""
     participant: str | None = None
     """Only this one."""
 
     def run(self) -> None:
         """Write the folder, note it in the audit log, and print the numbers of rows."""
-        with _open_database(self.database) as database:
+        with open_there(self.database) as database:
             from interplay.server import audit
             from interplay.server.clock import SystemClock
             from interplay.study.export.files import write_folder
@@ -84,25 +118,21 @@ class StudyExport(JsonOption):
 
 
 @dataclass(frozen=True)
-class Participants:
+class Participants(StoredStudy):
     """Who takes part: state, place in the design, progress, payment.
 
     Examples:
       interplay study participants two_chefs.db --status done --json
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
     status: Literal["new", "active", "done", "screened", "dropped", "withdrawn", "erased"] | None = None
     """Only those."""
-    study: str | None = None
-    """Which study, where the database holds several."""
     json: bool = False
     """Print one JSON object with all columns."""
 
     def run(self) -> None:
         """Print the participants."""
-        with _open_database(self.database) as database:
+        with open_there(self.database) as database:
             from interplay.study.db import records
 
             protocol, participants = database.read(records.everyone, self.study)
@@ -125,7 +155,7 @@ class Participants:
 
 
 @dataclass(frozen=True)
-class Payments(JsonOption):
+class Payments(JsonOption, StoredStudy):
     """Who is owed what; with --ids, the lines for a recruiter's bulk payment.
 
     The lines are made of the recruiter's own list: recruiters' ids are not stored, so that only whoever brings them can
@@ -137,8 +167,6 @@ class Payments(JsonOption):
       interplay study payments two_chefs.db --mark 0a1b2c3d4e5f 1a2b3c4d5e6f
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
     ids: Path | None = None
     """A recruiter's list: one id a line, or its CSV with the column Participant id or WorkerId."""
     already: float = 0.0
@@ -147,17 +175,12 @@ class Payments(JsonOption):
     """Note that these participants were paid."""
     unmark: tuple[str, ...] = ()
     """Take such notes back."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Mark what is named as paid or unpaid, then print the payments or the bulk lines."""
-        with _open_database(self.database) as database:
-            from interplay.server.clock import SystemClock
-            from interplay.study.admin import payments
-            from interplay.study.db import records
+        from interplay.study.admin import payments
 
-            clock, protocol = SystemClock(), database.read(records.stored_protocol, self.study)
+        with open_study(self.database, self.study) as (database, clock, protocol):
             for public in self.unmark:
                 database.write(payments.unmark, clock, protocol, public, by=BY)
             if self.mark:
@@ -180,8 +203,8 @@ class Payments(JsonOption):
             note(f"{len(bulk.unknown)} ids never came here: {', '.join(bulk.unknown[:10])}")
 
 
-@dataclass(frozen=True)
-class Settle(JsonOption):
+@dataclass(frozen=True, kw_only=True)
+class Settle(JsonOption, StoredStudy):
     """Approve and pay participants at Prolific by its API. Without --approve and --bonus, only say what would be done.
 
     The token is read from the environment variable PROLIFIC_TOKEN. Who finished is approved; the bonus is what the
@@ -192,8 +215,6 @@ class Settle(JsonOption):
       interplay study settle two_chefs.db --prolific 60d9aadeb86739de712faee0 --already 2.50 --approve --bonus
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
     prolific: str
     """The study's id at Prolific."""
     already: float = 0.0
@@ -204,17 +225,12 @@ class Settle(JsonOption):
     """Pay the bonuses."""
     address: str = "https://api.prolific.com"
     """Where the API is."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Ask for the submissions, plan, carry out what was asked for, and print the plan."""
-        with _open_database(self.database) as database:
-            from interplay.server.clock import SystemClock
-            from interplay.study.admin import recruiters
-            from interplay.study.db import records
+        from interplay.study.admin import recruiters
 
-            clock, protocol = SystemClock(), database.read(records.stored_protocol, self.study)
+        with open_study(self.database, self.study) as (database, clock, protocol):
             token = os.environ.get("PROLIFIC_TOKEN", "")
             api = recruiters.ProlificApi(token, self.prolific, self.address)
             plan = database.write(recruiters.plan, clock, protocol, api.submissions(), already=self.already)
@@ -229,7 +245,7 @@ class Settle(JsonOption):
 
 
 @dataclass(frozen=True)
-class Erase(JsonOption):
+class Erase(JsonOption, StoredParticipant):
     """Forget a participant for good.
 
     Recruiter's id, consent, answers and visits are erased, and the games too unless they are kept without the person.
@@ -240,32 +256,21 @@ class Erase(JsonOption):
       interplay study erase two_chefs.db 0a1b2c3d4e5f --games keep --yes
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
-    participant: Annotated[str, tyro.conf.Positional]
-    """The participant, by the name that the study gave them."""
     games: Literal["keep", "erase"] | None = None
     """Keep their games under a new name, without times and words, or erase them too; by default as the file says."""
     yes: bool = False
     """Do not ask."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Ask, erase the participant, and print what was erased."""
-        with _open_database(self.database) as database:
-            from interplay.server.clock import SystemClock
-            from interplay.study.admin import erase
-            from interplay.study.db import records
+        from interplay.study.admin import erase
 
-            protocol = database.read(records.stored_protocol, self.study)
+        with open_study(self.database, self.study) as (database, clock, protocol):
             database.read(erase.find, protocol, self.participant)
             keep = protocol.erasure == "keep_games" if self.games is None else self.games == "keep"
             if not self.yes:
                 _confirm(self.participant, "keep their games without them" if keep else "erase their games too")
-            erased = database.write(
-                erase.erase, SystemClock(), protocol, self.participant, keep_games=keep, by=BY
-            )  # fmt: skip
+            erased = database.write(erase.erase, clock, protocol, self.participant, keep_games=keep, by=BY)
             clean = erase.scrub(database)
         show(
             Table.of([{"participant": self.participant, **erased._asdict(), "clean": clean}], "Erased"), json=self.json
@@ -315,7 +320,7 @@ class Researcher(JsonOption):
             raise InterplayError("name the database: --database PATH")
         if (self.action == "list") == bool(self.name):
             raise InterplayError("`list` takes no name" if self.name else f"name the researcher to {self.action}")
-        with _open_database(self.database) as database:
+        with open_there(self.database) as database:
             from interplay.server.clock import SystemClock
             from interplay.study.admin import researchers
 
@@ -350,15 +355,13 @@ def _new_password() -> str:
 
 
 @dataclass(frozen=True)
-class StudyAudit(JsonOption):
+class StudyAudit(JsonOption, StudyDatabase):
     """The audit log: who did what, when. Newest first.
 
     Examples:
       interplay study audit two_chefs.db --action erase
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
     action: str | None = None
     """Only this action, such as erase, export, paid, login."""
     most: int = 1000
@@ -368,7 +371,7 @@ class StudyAudit(JsonOption):
         """Print the audit log."""
         if self.most < 1:
             raise InterplayError(f"--most {self.most}: at least 1")
-        with _open_database(self.database) as database:
+        with open_there(self.database) as database:
             from interplay.server import audit
 
             show(database.read(audit.read, action=self.action, most=self.most), json=self.json)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.show import note, show
+from interplay.cli.show import JsonOption, note, show
 from interplay.study.analysis.power_tables import PowerQuestion, plan
 
 
@@ -51,9 +51,6 @@ class Analyse:
 
     def run(self) -> None:
         """Run the analysis, print its tables, and write the page if one is asked for."""
-        from interplay.cli.commands.study import _needs_server
-
-        _needs_server()
         from interplay.study.analysis import preregistration
         from interplay.study.analysis.r_script import write_r_script
         from interplay.study.analysis.report import report, screen_tables
@@ -126,7 +123,7 @@ class Preregister:
 
 
 @dataclass(frozen=True)
-class Power(PowerQuestion):
+class Power(JsonOption, PowerQuestion):
     """How many people a study needs to find an effect, from an effect that is assumed or from a pilot.
 
     Effects are in standard deviations: of people's mean ratings (one_sample), of their differences (paired, wilcoxon);
@@ -143,9 +140,6 @@ class Power(PowerQuestion):
       interplay study power --test friedman --pilot pilot.db --page confirm --game counter_circuit
       interplay study power --test model --study hanabi_preference --analysis regression --effect 3
     """
-
-    json: bool = False
-    """Print one JSON object."""
 
     def run(self) -> None:
         """Print the number of people, and the curve of power."""

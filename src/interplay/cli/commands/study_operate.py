@@ -8,14 +8,14 @@ from typing import Annotated
 
 import tyro
 
-from interplay.cli.commands.study_admin import BY, _open_database
+from interplay.cli.commands.study_admin import BY, StoredParticipant, StoredStudy, StudyDatabase, open_study
 from interplay.cli.show import JsonOption, note, show
 from interplay.errors import InterplayError
 from interplay.table import Table
 
 
-@dataclass(frozen=True)
-class Backup(JsonOption):
+@dataclass(frozen=True, kw_only=True)
+class Backup(JsonOption, StudyDatabase):
     """Write all of a study's database into one file, while the study runs.
 
     The file holds what participants said and the server's secrets: only you can read it, and it is yours to guard.
@@ -25,16 +25,11 @@ class Backup(JsonOption):
       interplay study backup postgresql://me@host/studies --out backups/monday.dump
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database: a path (SQLite) or postgresql://..."""
     out: Path
     """A new file."""
 
     def run(self) -> None:
         """Write the file and print its size."""
-        from interplay.cli.commands.study import _needs_server
-
-        _needs_server()
         from interplay.server.backup import backup
 
         size = backup(self.database, self.out)
@@ -57,9 +52,6 @@ class Restore:
 
     def run(self) -> None:
         """Fill the database."""
-        from interplay.cli.commands.study import _needs_server
-
-        _needs_server()
         from interplay.server.backup import restore
 
         restore(self.backup, self.database)
@@ -67,15 +59,7 @@ class Restore:
 
 
 @dataclass(frozen=True)
-class _StoredStudy:
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
-    study: str | None = None
-    """Which study, where the database holds several."""
-
-
-@dataclass(frozen=True)
-class Close(_StoredStudy):
+class Close(StoredStudy):
     """Take no more new participants. Those who have consented go on to their end.
 
     Examples:
@@ -88,7 +72,7 @@ class Close(_StoredStudy):
 
 
 @dataclass(frozen=True)
-class Open(_StoredStudy):
+class Open(StoredStudy):
     """Take new participants again, after `interplay study close`.
 
     Examples:
@@ -101,17 +85,15 @@ class Open(_StoredStudy):
 
 
 def _set_closed(address: str, study: str | None, value: bool) -> None:
-    with _open_database(address) as database:
-        from interplay.server.clock import SystemClock
-        from interplay.study.db import admission, records
+    from interplay.study.db import admission
 
-        protocol = database.read(records.stored_protocol, study)
-        database.write(admission.set_closed, SystemClock(), protocol, value, by=BY)
+    with open_study(address, study) as (database, clock, protocol):
+        database.write(admission.set_closed, clock, protocol, value, by=BY)
     note(f"{protocol.name} takes {'no more' if value else 'new'} participants")
 
 
 @dataclass(frozen=True)
-class Readmit(JsonOption):
+class Readmit(JsonOption, StoredParticipant):
     """Let a participant come back who was dropped, screened out, stopped, or lost their browser.
 
     Prints a link that opens their place in the study once, within a week, in any browser.
@@ -120,25 +102,17 @@ class Readmit(JsonOption):
       interplay study readmit two_chefs.db 0a1b2c3d4e5f --url https://study.example.org
     """
 
-    database: Annotated[str, tyro.conf.Positional]
-    """The study's database."""
-    participant: Annotated[str, tyro.conf.Positional]
-    """The participant, by the name that the study gave them."""
     url: str = "http://127.0.0.1:8000"
     """Where the study is served, with its prefix, for the link."""
-    study: str | None = None
-    """Which study, where the database holds several."""
 
     def run(self) -> None:
         """Readmit the participant and print the link."""
         if not self.participant.isalnum():
             raise InterplayError(f"{self.participant!r} is no participant's name")
-        with _open_database(self.database) as database:
-            from interplay.server.clock import SystemClock
-            from interplay.study.db import admission, records
+        from interplay.study.db import admission
 
-            protocol = database.read(records.stored_protocol, self.study)
-            link = database.write(admission.readmit, SystemClock(), protocol, self.participant, by=BY)
+        with open_study(self.database, self.study) as (database, clock, protocol):
+            link = database.write(admission.readmit, clock, protocol, self.participant, by=BY)
         address = f"{self.url.rstrip('/')}/study/{protocol.name}?enter={link.key}"
         if self.json:
             row = {"participant": self.participant, "status": link.status, "link": address}

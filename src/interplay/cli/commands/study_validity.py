@@ -50,9 +50,6 @@ class StudyValidity(JsonOption):
 
             table = validity.read_rows(read_text(self.source))
         else:
-            from interplay.cli.commands.study import _needs_server
-
-            _needs_server()
             from interplay.study.analysis.data import gather
             from interplay.study.analysis.sources import read_records
 

@@ -8,24 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.reports import svg
-from interplay.reports.svg import INK, MUTED, PANEL, PAPER, RULE, element, hover, label, text
-
-# From one side of a scale to the other, through a light middle; distinct with any kind of colour vision.
-_ENDS = ((179, 88, 6), (241, 163, 64), (240, 240, 240), (110, 170, 215), (25, 92, 160))
+from interplay.reports.svg import (
+    INK,
+    MUTED,
+    PANEL,
+    PAPER,
+    RULE,
+    centred,
+    element,
+    hover,
+    label,
+    polygon,
+    row_name,
+    text,
+)
 
 
 def diverging(share: float) -> tuple[str, str]:
     """Return the fill at a share of the way from one end (0) to the other (1), and a text colour to read on it."""
-    place = min(1.0, max(0.0, share)) * (len(_ENDS) - 1)
-    i = min(int(place), len(_ENDS) - 2)
-    rgb = [round(a + (b - a) * (place - i)) for a, b in zip(_ENDS[i], _ENDS[i + 1], strict=True)]
-    light = (0.2126 * _linear(rgb[0]) + 0.7152 * _linear(rgb[1]) + 0.0722 * _linear(rgb[2])) > 0.18
-    return "#" + "".join(f"{c:02x}" for c in rgb), "#000000" if light else "#ffffff"
-
-
-def _linear(channel: int) -> float:
-    c = channel / 255
-    return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+    return svg.ramp(share, svg.DIVERGING)
 
 
 def answer_bars(
@@ -57,8 +58,7 @@ def answer_bars(
     body = _points_key(fills, left, bar, ends)
     for i, (name, counts) in enumerate(rows):
         y, x, total = top + row * i, left, sum(counts.values())
-        body += text(left - 10, y + row / 2, svg.shorten(name, 34), 12, INK, text_anchor="end",
-                     dominant_baseline="central")  # fmt: skip
+        body += row_name(left - 10, y + row / 2, svg.shorten(name, 34))
         for point in points:
             share = counts.get(point, 0) / total if total else 0.0
             if share == 0:
@@ -67,8 +67,7 @@ def answer_bars(
             wide = bar * share
             tip = hover(f"{name}: {point}, {label(100 * share, 0)} % ({label(counts[point], 0)} of {label(total, 0)})")
             face = element("rect", x=x, y=y + 4, width=wide, height=row - 8, fill=fill, stroke=PAPER, stroke_width=1)
-            percent = text(x + wide / 2, y + row / 2, f"{100 * share:.0f}", 11, ink, text_anchor="middle",
-                         dominant_baseline="central") if wide > 22 else ""  # fmt: skip
+            percent = centred(x + wide / 2, y + row / 2, f"{100 * share:.0f}", 11, ink) if wide > 22 else ""
             body += element("g", tip + face + percent)
             x += wide
         body += text(left + bar + 10, y + row / 2, f"{total:g} {what}", 11, MUTED, dominant_baseline="central")
@@ -86,7 +85,7 @@ def _points_key(fills: Mapping[int, tuple[str, str]], left: float, bar: float, e
     body = text(x - 8, 18, ends[0], 11, MUTED, text_anchor="end", dominant_baseline="central")
     for point, (fill, ink) in fills.items():
         body += element("rect", x=x, y=9.0, width=wide - 1, height=18, rx=2, fill=fill)
-        body += text(x + wide / 2, 18, point, 11, ink, text_anchor="middle", dominant_baseline="central")
+        body += centred(x + wide / 2, 18, point, 11, ink)
         x += wide
     return body + text(x + 8, 18, ends[1], 11, MUTED, dominant_baseline="central")
 
@@ -115,14 +114,10 @@ def boxes(rows: Sequence[Box], *, title: str, x_title: str, bounds: tuple[float,
         inside = min(max(value, low), high)  # an interval may reach beyond the scale, an answer cannot
         return left + plot * (inside - low) / (high - low)
 
-    ticks = svg.ticks(low, high)
-    body = ""
-    for tick, name in zip(ticks, svg.tick_labels(ticks), strict=True):
-        body += element("line", x1=x(tick), x2=x(tick), y1=top, y2=floor, stroke=RULE)
-        body += text(x(tick), floor + 14, name, 11, MUTED, text_anchor="middle")
+    body = svg.x_axis(low, high, x, top, floor)
     for i, row in enumerate(rows):
         y = top + step * (i + 0.5)
-        body += text(left - 12, y, svg.shorten(row.name, 34), 12, INK, text_anchor="end", dominant_baseline="central")
+        body += row_name(left - 12, y, svg.shorten(row.name, 34))
         body += _box(row, x, y, svg.seat_colour(i if row.colour is None else row.colour))
     body += text(left + plot / 2, height - 6, x_title, 12, MUTED, text_anchor="middle")
     return svg.picture(left + plot + 24, height, body, title)
@@ -147,9 +142,8 @@ def _box(row: Box, x, y: float, colour: str) -> str:
         if row.low is not None and row.high is not None:
             body += element("line", x1=x(row.low), x2=x(row.high), y1=y - 5, y2=y - 5, stroke=INK, stroke_width=2)
         at = x(row.mean)
-        n = svg.number
-        points = " ".join(f"{n(at + dx)},{n(y - 5 + dy)}" for dx, dy in ((0, -6), (6, 0), (0, 6), (-6, 0)))
-        body += element("polygon", points=points, fill=INK, stroke=PAPER, stroke_width=1.5)
+        points = ((at, y - 11), (at + 6, y - 5), (at, y + 1), (at - 6, y - 5))
+        body += polygon(points, fill=INK, stroke=PAPER, stroke_width=1.5)
     return element("g", body)
 
 
@@ -177,11 +171,14 @@ def preference_map(
         body += text(x, top - 10, svg.shorten(name, 24), 12, INK, text_anchor=anchor, **turn)
     for i, name in enumerate(names):
         y = top + cell_h * i
-        body += text(left - 10, y + cell_h / 2, svg.shorten(name, 24), 12, INK, text_anchor="end",
-                     dominant_baseline="central")  # fmt: skip
+        body += row_name(left - 10, y + cell_h / 2, svg.shorten(name, 24))
         for j, other in enumerate(names):
             body += _preference(left + cell_w * j, y, cell_w, cell_h, values[i][j], counts[i][j], most, (name, other))
-    return svg.picture(width, height, body + _scale(left + cell_w * len(names) + 24, top, most), title)
+    x, tall = left + cell_w * len(names) + 24, 140.0
+    words = (f"{label(most, 0)} row", "0", f"{label(-most, 0)} column")
+    marks = [(x + 18, top + tall * share, word) for share, word in zip((0.0, 0.5, 1.0), words, strict=True)]
+    key = svg.colour_key(x, top, tall, lambda share: diverging(share)[0], marks)
+    return svg.picture(width, height, body + key, title)
 
 
 def _preference(x: float, y: float, w: float, h: float, value, count: int, most: float, who: tuple[str, str]) -> str:
@@ -189,28 +186,13 @@ def _preference(x: float, y: float, w: float, h: float, value, count: int, most:
     if who[0] == who[1]:
         return element("rect", fill=PANEL, **box)
     if value is None:
-        return element("rect", fill=PANEL, stroke=RULE, stroke_dasharray="3 3", **box) + text(
-            x + w / 2, y + h / 2, "–", 12, MUTED, text_anchor="middle", dominant_baseline="central"
-        )
+        dash = centred(x + w / 2, y + h / 2, "–", 12, MUTED)
+        return element("rect", fill=PANEL, stroke=RULE, stroke_dasharray="3 3", **box) + dash
     fill, ink = diverging((value / most + 1) / 2 if most else 0.5)
     tip = hover(f"{who[0]} over {who[1]}: {label(value, 1)} ({count} people)")
-    large = text(x + w / 2, y + h / 2 - 6, label(value, 1), 14, ink, text_anchor="middle", dominant_baseline="central",
-                 font_weight=600)  # fmt: skip
-    small = text(x + w / 2, y + h / 2 + 11, f"n = {count}", 10, ink, text_anchor="middle", dominant_baseline="central")
+    large = centred(x + w / 2, y + h / 2 - 6, label(value, 1), 14, ink, font_weight=600)
+    small = centred(x + w / 2, y + h / 2 + 11, f"n = {count}", 10, ink)
     return element("g", tip + element("rect", fill=fill, **box) + large + small)
-
-
-def _scale(x: float, y: float, most: float) -> str:
-    steps, height = 24, 140.0
-    bars = "".join(
-        element("rect", x=x, y=y + height * i / steps, width=12, height=height / steps + 0.6,
-                fill=diverging(1 - i / (steps - 1))[0])
-        for i in range(steps)
-    )  # fmt: skip
-    marks = ((0.0, f"{label(most, 0)} row"), (0.5, "0"), (1.0, f"{label(-most, 0)} column"))
-    return bars + "".join(
-        text(x + 18, y + height * share, mark, 11, MUTED, dominant_baseline="central") for share, mark in marks
-    )
 
 
 class DrawnLine(NamedTuple):
@@ -239,12 +221,7 @@ def lines(series: Sequence[DrawnLine], *, title: str, x_title: str, y_title: str
         across = (x - x_low) / (x_high - x_low)
         return left + (width - left - right) * across, height - bottom - (height - top - bottom) * up
 
-    body = ""
-    ticks = svg.ticks(y_low, y_high)
-    for tick, name in zip(ticks, svg.tick_labels(ticks), strict=True):
-        y = at(0, tick)[1]
-        body += element("line", x1=left, x2=width - right, y1=y, y2=y, stroke=RULE)
-        body += text(left - 8, y, name, 11, MUTED, text_anchor="end", dominant_baseline="central")
+    body = svg.y_axis(y_low, y_high, lambda tick: at(0, tick)[1], left, width - right)
     for tick in [t for t in svg.ticks(x_low, x_high, 8) if float(t).is_integer()]:
         body += text(at(tick, 0)[0], height - bottom + 16, label(tick, 0), 11, MUTED, text_anchor="middle")
     key = left
@@ -253,9 +230,8 @@ def lines(series: Sequence[DrawnLine], *, title: str, x_title: str, y_title: str
         body += _band(line, at, colour) + _line(line, at, colour, i)
         body += _dot(key + 6, 16, colour, i) + text(key + 18, 16, line.name, 12, INK, dominant_baseline="central")
         key += 44 + svg.text_width(line.name)
-    body += text((left + width - right) / 2, height - 10, x_title, 12, MUTED, text_anchor="middle")
-    middle = (top + height - bottom) / 2
-    body += text(14, middle, y_title, 12, MUTED, text_anchor="middle", transform=f"rotate(-90 14 {svg.number(middle)})")
+    middle = (left + width - right) / 2, (top + height - bottom) / 2
+    body += svg.axis_titles(middle[0], height - 10, x_title, middle[1], 14, y_title)
     return svg.picture(max(width, key), height, body, title)
 
 
@@ -264,8 +240,7 @@ def _band(line: DrawnLine, at, colour: str) -> str:
     if len(known) < 2:
         return ""
     path = [at(x, b) for x, _, b in known] + [at(x, a) for x, a, _ in reversed(known)]
-    points = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in path)
-    return element("polygon", points=points, fill=colour, fill_opacity=0.16)
+    return polygon(path, fill=colour, fill_opacity=0.16)
 
 
 def _line(line: DrawnLine, at, colour: str, form: int) -> str:
@@ -283,5 +258,4 @@ def _dot(x: float, y: float, colour: str, form: int) -> str:
         return element("circle", cx=float(x), cy=float(y), r=4.5, **look)
     if form % 3 == 1:
         return element("rect", x=x - 4, y=y - 4, width=8, height=8, **look)
-    n = svg.number
-    return element("polygon", points=f"{n(x)},{n(y - 5)} {n(x + 5)},{n(y + 4)} {n(x - 5)},{n(y + 4)}", **look)
+    return polygon(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), **look)
