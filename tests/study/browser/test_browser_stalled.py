@@ -17,9 +17,7 @@ FREEZE = """() => setTimeout(() => {
 
 
 def test_a_stalled_line_stops_the_game_for_both_and_it_goes_on(arrive, serve):
-    served = serve(
-        quick("human_human", steps=60, name="stalled")
-    )  # in real time: the countdown is longer than patience
+    served = serve(quick("human_human", steps=60, name="stalled"))  # the countdown is longer than patience
     one, two = arrive(served), arrive(served)
     for me in (one, two):
         me.consent()
