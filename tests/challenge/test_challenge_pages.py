@@ -122,6 +122,7 @@ def test_an_entry_shows_its_result_teamwork_and_games(shown):
     ]
     (setting,) = result["settings"]
     text = plain_text(page)
+    assert " UTC. 4 of 4 games played" in text
     assert f"{setting['mean']:.2f}" in text
     assert "of the turns with a hint token, the share in which the seat hinted" in text
     assert f"{setting['teamwork']['communicativeness/candidate']:.2f}" in text

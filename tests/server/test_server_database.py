@@ -139,6 +139,9 @@ def test_addresses(tmp_path):
     assert (tmp_path / "new" / "private.db").stat().st_mode & 0o077 == 0  # it holds secrets
     with pytest.raises(InterplayError, match="cannot open the database"):
         open_database(str(tmp_path / "new"))
+    (tmp_path / "letter.txt").write_text("Dear Ada, this is a letter. " * 10)
+    with pytest.raises(InterplayError, match="not a database"):
+        open_database(str(tmp_path / "letter.txt"))
 
 
 def test_the_audit_log_is_read_newest_first(database):

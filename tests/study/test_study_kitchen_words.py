@@ -10,7 +10,7 @@ import yaml
 
 from interplay.cli.main import run
 from interplay.errors import InterplayError
-from interplay.games.collab_kitchen.dishes import DISHES, INGREDIENTS, recipe_lines
+from interplay.games.collab_kitchen.dishes import DISHES, INGREDIENTS
 from interplay.games.collab_kitchen.macros import ERRORS, Macro, legal_macros, parse_macro
 from interplay.games.registry import make
 from interplay.rollout.live import LiveTable
@@ -93,12 +93,15 @@ def test_states_on_the_way_are_told_in_chinese_too():
     assert {None, 0} <= seen, "no utensil was filled and done"
 
 
-def test_english_is_as_models_read_it():
-    game = make("kitchen/rc", dish="boiled egg")
+def test_english_is_as_models_read_it_but_for_names_that_are_code():
+    game = make("kitchen/rc", dish="baked sweet_potato")
     told = shown(game, game.init(), Speech())
     assert told["text"] == game.render(game.init(), 0)
     assert told["svg"] == game.scene(game.init(), 0).svg()
-    assert told["order"] == ["boiled egg", *recipe_lines(game.dish)]
+    assert told["order"] == [
+        "baked sweet potato", "Bake sweet potato in the oven: gives baked sweet potato", "Take it and serve it",
+    ]  # fmt: skip
+    assert "order: baked sweet potato" in told["svg"]
 
 
 def test_a_study_says_it_in_its_own_words(polyglot):

@@ -4,6 +4,7 @@ import { h, picture } from "../dom";
 import { prefix } from "../site";
 import { HanabiBoard } from "../games/hanabi";
 import type { MediaView, Start } from "../types";
+import { say } from "../words";
 
 export function media(shown: MediaView): HTMLElement {
   switch (shown.kind) {
@@ -24,7 +25,7 @@ export function media(shown: MediaView): HTMLElement {
 /** A board that stands still: everything on it can be read, nothing can be done. */
 function position(shown: MediaView): HTMLElement {
   const nothing = (): void => undefined;
-  const controls = { act: nothing, move: nothing, chat: nothing, alias: { label: "", colour: "#4d4d4d", shape: "circle" }, key: "position" };
+  const controls = { act: nothing, move: nothing, chat: nothing, alias: { label: say("partner"), colour: "#4d4d4d", shape: "circle" }, key: "position" };
   const board = new HanabiBoard(controls);
   board.start(shown.start as Start);
   board.tick({ type: "tick", t: 0, score: 0, left_s: null, view: shown.view });

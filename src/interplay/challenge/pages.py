@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, wraps
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -340,5 +340,6 @@ def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["time"] = lambda v: f"{datetime.fromisoformat(v).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     environment.filters["number"] = lambda v: "–" if v is None else f"{v:.2f}"
     return environment

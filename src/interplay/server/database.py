@@ -350,9 +350,9 @@ def open_database(
     database = Database(address, patience_s=patience_s)
     try:
         migrate(database, histories)
-    except OperationalError as error:
+    except DBAPIError as error:  # it is away, is no database, or lets us make no tables
         database.close()
-        raise InterplayError(f"cannot open the database {database.engine.url}: {error.orig}") from None
+        raise InterplayError(f"cannot open the database {database.engine.url}: {error.orig}") from error
     except BaseException:
         database.close()
         raise

@@ -21,6 +21,7 @@ from interplay.server.schema import sessions
 
 LIFE = timedelta(days=14)
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
+_BY_COOKIE = sa.select(sessions).where(sessions.c.hash == sa.bindparam("cookie"))  # asked with every request
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = N
     token = secrets.token_urlsafe(24)  # 192 bits
     now = clock.now()
     row = {"hash": _hash(token), "subject": subject, "created": now, "expires": now + LIFE, "data": dict(data or {})}
-    session_id = tx.execute(sa.insert(sessions).values(**row).returning(sessions.c.id)).scalar_one()
+    session_id = tx.execute(sa.insert(sessions).returning(sessions.c.id), row).scalar_one()
     return LoginSession(session_id, subject, csrf_token(token), row["data"]), token
 
 
@@ -46,7 +47,7 @@ def find(tx: Tx, clock: Clock, token: str | None) -> LoginSession | None:
     """The session of a cookie, if it is still good."""
     if not token or len(token) > 100:
         return None
-    row = tx.execute(sa.select(sessions).where(sessions.c.hash == _hash(token))).one_or_none()
+    row = tx.execute(_BY_COOKIE, {"cookie": _hash(token)}).one_or_none()
     if row is None or row.expires <= clock.now():
         return None
     return LoginSession(row.id, row.subject, csrf_token(token), row.data)

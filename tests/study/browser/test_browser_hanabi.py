@@ -59,6 +59,7 @@ def test_the_whole_study(arrive, served):
     me.picture("hanabi-2-rules")
     me.go_on()
     me.picture("hanabi-3-quiz")
+    assert "Partner played blue 1" in me.page.inner_text(".position >> nth=1")
     for question in RIGHT:
         tick(me, question, 0)
     me.page.click("main .primary")

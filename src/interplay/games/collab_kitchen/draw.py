@@ -111,7 +111,7 @@ class Labels(NamedTuple):
 
 def _labels(game: Kitchen, seat: int | None) -> Labels:
     knows = seat is None or game.roles[seat].knows_recipe
-    order = f"order: {game.dish.name if knows else f'known to the {knowing(game)}'}"
+    order = f"order: {game.dish.name.replace('_', ' ') if knows else f'known to the {knowing(game)}'}"
     return Labels(str, short, lambda left: f"{left} left" if left else "done", order)
 
 

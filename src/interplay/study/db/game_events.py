@@ -137,6 +137,6 @@ def stored_events(tx: Tx, lead: int) -> GameEvents:
     return fold(tx.execute(query.order_by(events.c.id)).tuples(), seats)
 
 
-def same_game(lead: int) -> Any:
+def same_game(lead: Any) -> Any:
     """Return the condition for the rows of a game, one for each participant, by the first of them."""
     return (games.c.id == lead) | (games.c.joint == lead)

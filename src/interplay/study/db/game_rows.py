@@ -27,7 +27,11 @@ from interplay.untrusted_files import inflate, parse_json
 
 PLAYING, DONE = "playing", "done"
 ABANDONED = "abandoned"  # ended early, because someone in it stopped taking part
-# Asked with every commit of games' events, so it is made once.
+# Asked for every game, so they are made once.
+_ON_PAGE = sa.select(games).where(games.c.person == sa.bindparam("number"), games.c.page == sa.bindparam("page"))
+_LEAD = sa.bindparam("lead")
+_ALL_ROWS = sa.select(games).where(same_game(_LEAD)).order_by(games.c.id).with_for_update()
+# Asked with every commit of games' events.
 _OWNED = sa.select(games.c.id).where(
     games.c.id.in_(sa.bindparam("numbers", expanding=True)), games.c.owner == sa.bindparam("of")
 )
@@ -112,14 +116,15 @@ def begin_or_resume(
         raise ApiError("conflict", "there is no game to play now: load the page again")
     room = room_of(all_pages, who.position, due.value(due.item.partner))
     together = present(tx, number, room) if room else [number]
-    own = sa.select(games).where(games.c.person == number, games.c.page == due.id)
-    if tx.execute(own).one_or_none() is None:
-        _begin(tx, clock, protocol, who, together, room, seats)
-    row = tx.execute(own).one()
+    own = {"number": number, "page": due.id}
+    row = tx.execute(_ON_PAGE, own).one_or_none()
+    if row is None:
+        _begin(tx, clock, protocol, who, together, room, seats, owner)
+        row = tx.execute(_ON_PAGE, own).one()
     lead = row.joint or row.id
-    game_rows = tx.execute(sa.select(games).where(same_game(lead)).order_by(games.c.id).with_for_update()).all()
+    game_rows = tx.execute(_ALL_ROWS, {"lead": lead}).all()
     _own(tx, game_rows, owner)
-    seated = [_seated_person(tx, protocol, game_row) for game_row in game_rows]
+    seated = [_seated_person(protocol, r, who if r.person == number else person(tx, r.person)) for r in game_rows]
     partner = room.item.otherwise if room else row.partner
     bots = {seat: partner for seat in range(seats[row.setting]) if all(player.seat != seat for player in seated)}
     return _with_events(
@@ -133,7 +138,8 @@ def _own(tx: Tx, rows: Sequence[Any], owner: str | None) -> None:
         lease = of_owner(tx, other)
         if lease is not None and not (lease.ended and expire(tx, lease)):
             raise GameElsewhere(other)
-    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(owner=owner))
+    if {row.owner for row in rows} != {owner}:
+        tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(owner=owner))
 
 
 def placed(tx: Tx, prefix: str, number: int, page: str) -> int | None:
@@ -176,7 +182,14 @@ def check_owner(tx: Tx, numbers: Iterable[int], owner: str) -> None:
 
 
 def _begin(
-    tx: Tx, clock: Clock, protocol: Protocol, who: Person, together: Sequence[int], room: Room | None, seats: Any
+    tx: Tx,
+    clock: Clock,
+    protocol: Protocol,
+    who: Person,
+    together: Sequence[int],
+    room: Room | None,
+    seats: Any,
+    owner: str | None,
 ) -> None:
     """Insert a row for each participant of a new game, the given one first; those who play together share the page."""
     all_pages = who.pages(protocol)
@@ -192,17 +205,17 @@ def _begin(
         "chance": [secrets.randbits(32), secrets.randbits(32)],
         "status": PLAYING,
         "started": clock.now(),
+        "owner": owner,
     }
     lead = None
     for number in sorted(together, key=lambda number: number != who.id):
         row = {**values, "person": number, "joint": lead}
         row["seat"] = (base + together.index(number)) % seats[setting]
-        game = tx.execute(sa.insert(games).values(**row).returning(games.c.id)).scalar_one()
+        game = tx.execute(sa.insert(games).returning(games.c.id), row).scalar_one()
         lead = lead or game
 
 
-def _seated_person(tx: Tx, protocol: Protocol, row: Any) -> SeatedPerson:
-    who = person(tx, row.person)
+def _seated_person(protocol: Protocol, row: Any, who: Person) -> SeatedPerson:
     page = next(page for page in who.pages(protocol) if page.id == row.page)
     return SeatedPerson(who.id, who.public, row.id, row.seat, page, stopped=who.status == WITHDRAWN)
 
@@ -266,9 +279,9 @@ def finish(
     Raises:
         GameElsewhere: Another server owns the game.
     """
-    rows = list(tx.execute(sa.select(games).where(same_game(game)).order_by(games.c.id).with_for_update()))
-    if owner is not None:
-        check_owner(tx, [row.id for row in rows], owner)
+    rows = tx.execute(_ALL_ROWS, {"lead": game}).all()
+    if owner is not None and (not rows or any(row.owner != owner for row in rows)):
+        raise GameElsewhere("")
     if rows[0].score is not None:
         return rows[0].score
     if gone is not None:

@@ -37,6 +37,7 @@ SUBJECT = "person:"  # prefix of a participant's number in the subject of a sess
 # Asked several times in every transaction, so they are made once.
 _ROW = sa.select(people).where(people.c.id == sa.bindparam("number"))
 _LOCKED_ROW = _ROW.with_for_update()
+_UPDATE = sa.update(people).where(people.c.id == sa.bindparam("number"))  # of the columns that are given
 _SLOTS = sa.select(slots.c.key, slots.c.number).where(slots.c.person == sa.bindparam("number"))
 
 
@@ -116,10 +117,11 @@ def enter(
     now = clock.now()
     row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
     row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now, "test": test}
-    number = tx.execute(sa.insert(people).values(**row).returning(people.c.id)).scalar_one()
+    number = tx.execute(sa.insert(people).returning(people.c.id), row).scalar_one()
     data = {"study": protocol.name} | ({} if recruit is None else {"recruit": recruit})
     session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", data)
-    return person(tx, number), session, token
+    who = Person(number, row["public"], NEW, language, 0, 0, row["seed"], {}, None, None, test)
+    return who, session, token
 
 
 def _check_recruit(tx: Tx, protocol: Protocol, recruit: str | None) -> None:
@@ -209,18 +211,16 @@ def submit(
     tries, most = 0 if passed else who.tries + 1, kind.tries(page.item)
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     subject = about(page_id, begun, page.values.get("partner"))
-    tx.execute(
-        sa.insert(answer_rows).values(
-            **row, seconds=seconds, about=subject._asdict(), items=item_details(page, who.seed, clean, items or {})
-        )
-    )
-    tx.execute(sa.update(people).where(people.c.id == number).values(tries=tries, seen=clock.now()))
+    row |= {"seconds": seconds, "about": subject._asdict()}
+    tx.execute(sa.insert(answer_rows), row | {"items": item_details(page, who.seed, clean, items or {})})
+    tx.execute(_UPDATE, {"number": number, "tries": tries, "seen": clock.now()})
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page, recruit)
+        who = person(tx, number)
     if page.item.kind == "form" and inattentive(tx, protocol, number, all_pages):
         end(tx, clock, protocol, who, SCREENED)
     elif passed:
-        advance(tx, clock, protocol, person(tx, number))
+        advance(tx, clock, protocol, who)
     elif most is not None and tries >= most:
         end(tx, clock, protocol, who, SCREENED)
     return {}
@@ -285,14 +285,13 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, re
     """Store the consent, take the recruiter's id and assign a sequence of every design."""
     from interplay.study.db.admission import require_open
 
+    # Locks the study's row: two people who consent at the same time must not get the same least-used sequence.
     require_open(tx, clock, protocol, who)
     _check_recruit(tx, protocol, recruit)
     if recruit is not None:
         tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=who.id))
     row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
-    tx.execute(sa.insert(consents).values(person=who.id, **row))
-    # Lock the study's row: two people who consent at the same time must not get the same least-used sequence.
-    tx.execute(sa.select(files.c.name).where(files.c.name == protocol.name).with_for_update()).one()
+    tx.execute(sa.insert(consents), row | {"person": who.id})
     chance = random.Random(f"{who.seed}/slots")
     for place in places(protocol):
         size = count(protocol.designs[place.design])
@@ -306,8 +305,8 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, re
             number = least_used({r[0]: r[1] for r in tx.execute(query)}, size, chance)
         # Who only tries the study out takes no place in the design.
         row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": who.test}
-        tx.execute(sa.insert(slots).values(**row))
-    tx.execute(sa.update(people).where(people.c.id == who.id).values(status=ACTIVE))
+        tx.execute(sa.insert(slots), row)
+    tx.execute(_UPDATE, {"number": who.id, "status": ACTIVE})
 
 
 def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
@@ -317,11 +316,8 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     if position >= len(all_pages):
         end(tx, clock, protocol, who, DONE)
         return
-    tx.execute(
-        sa.update(people)
-        .where(people.c.id == who.id)
-        .values(position=position, tries=0, seen=clock.now(), page_opened=None)
-    )
+    values = {"position": position, "tries": 0, "seen": clock.now(), "page_opened": None}
+    tx.execute(_UPDATE, values | {"number": who.id})
 
 
 def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
@@ -342,7 +338,7 @@ def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> N
         formula = other.payment if rule.payment is None else rule.payment
         paid = payment(tx, formula, who.id) if formula is not None else None
     values = {"status": status, "finished": clock.now(), "payment": paid, "code": code}
-    tx.execute(sa.update(people).where(people.c.id == who.id).values(**values))
+    tx.execute(_UPDATE, values | {"number": who.id})
     if status != DONE:
         tx.execute(sa.update(slots).where(slots.c.person == who.id).values(released=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -62,20 +63,27 @@ def _item(item: int) -> tuple[str | None, str | None]:
     return THINGS[chefs.OvercookedItem(item)], None
 
 
+@functools.cache
+def _pots(rows: tuple[str, ...]) -> tuple[tuple[int, int, int], ...]:
+    """Return the cell, column and row of each pot of a kitchen."""
+    places = ((x, y) for x in range(len(rows[0])) for y in range(len(rows)) if rows[y][x] == "P")
+    return tuple((x * len(rows) + y, x, y) for x, y in places)
+
+
 def _overcooked(game: Any, table: LiveTable, seat: int) -> dict[str, Any]:
-    state, layout = table.state, game.layout
-    height = layout.height
+    state, height = table.state, game.layout.height
+    stocked = {cell: item for cell, item in enumerate(state.items.tolist()) if item}
     items, pots = [], []
-    for cell, item in enumerate(state.items.tolist()):
+    for cell, x, y in _pots(game.layout.rows):
+        item = stocked.pop(cell, chefs.OvercookedItem.NOTHING)
+        full = chefs.is_soup(item)
+        onions, tomatoes = (chefs.onions_in(item), chefs.tomatoes_in(item)) if full else (0, 0)
+        timer = int(state.timer[cell])
+        pots.append({"x": x, "y": y, "onions": onions, "tomatoes": tomatoes, "timer": timer})
+    for cell, item in stocked.items():
         x, y = divmod(cell, height)
-        if layout.rows[y][x] == "P":
-            full = chefs.is_soup(item)
-            onions, tomatoes = (chefs.onions_in(item), chefs.tomatoes_in(item)) if full else (0, 0)
-            timer = int(state.timer[cell])
-            pots.append({"x": x, "y": y, "onions": onions, "tomatoes": tomatoes, "timer": timer})
-        elif item:
-            kind, detail = _item(item)
-            items.append({"x": x, "y": y, "kind": kind, "detail": detail})
+        kind, detail = _item(item)
+        items.append({"x": x, "y": y, "kind": kind, "detail": detail})
     people = []
     for who, cell in enumerate(state.cell.tolist()):
         x, y = divmod(cell, height)

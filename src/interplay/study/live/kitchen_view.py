@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from interplay.agents.api import TraceEvent
 from interplay.agents.llm.kitchen.session import acted_on
-from interplay.games.collab_kitchen.dishes import recipe_lines
 from interplay.games.collab_kitchen.draw import scene
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import executions
@@ -214,10 +213,10 @@ def _said(remark: Any, speech: Speech) -> dict[str, Any]:
 
 
 def _order(game: Kitchen, seat: int, speech: Speech) -> list[str]:
-    """Return the recipe for the roles that know it; in English as language models read it."""
+    """Return the recipe for the roles that know it."""
     if not game.roles[seat].knows_recipe:
         return []
-    return [speech.dish(game.dish), *(recipe_lines(game.dish) if speech.plain else speech.recipe(game.dish))]
+    return [speech.dish(game.dish), *speech.recipe(game.dish)]
 
 
 def message(game: Kitchen, seat: int, text: str) -> Mapping[str, Any]:

@@ -84,7 +84,7 @@ class Speech:
         """Return the name of the dish that was ordered."""
         kind = re.fullmatch(r"(.*) (soup|stew|patty)", dish.name)
         if self.plain or kind is None:
-            return dish.name if self.plain else self.food(dish.food)
+            return dish.name.replace("_", " ") if self.plain else self.food(dish.food)
         named = re.split(r", | and ", kind[1])
         return self.say(f"{{food}} {kind[2]}", food=self.several(self.food(food) for food in named))
 

@@ -93,8 +93,8 @@ class ParticipantSlot:
         self._unseen.clear()
 
     def ticked(self, t: int, now: float) -> None:
-        """Note that a tick was sent."""
-        if self.acknowledges and (not self._unseen or self._unseen[-1][0] < t):
+        """Note that a tick was sent. One that is sent again after a pause is not acknowledged for a second time."""
+        if self.acknowledges and t > max(self.seen_t, self._unseen[-1][0] if self._unseen else -1):
             self._unseen.append((t, now))
 
     def saw(self, t: int) -> None:

@@ -68,7 +68,17 @@ def _format_error(error: Any, root: Any, where: str) -> str:
     place = getattr(error.get("ctx", {}).get("error"), "place", None)
     if place is not None:
         line = _line_of(root, place) or line
-    message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "missing":
+        path, message = ".".join([*([path] if path else []), str(error["loc"][-1])]), "is missing"
+    elif error["type"] == "extra_forbidden":
+        message = "is not known here"
+    elif error["type"] == "union_tag_invalid":
+        key, value, known = (error["ctx"][name] for name in ("discriminator", "tag", "expected_tags"))
+        message = f"{key.strip(chr(39))} {value!r} is not known; there is {known}"
+    elif error["type"] == "union_tag_not_found":
+        message = f"{error['ctx']['discriminator'].strip(chr(39))} is missing"
+    else:
+        message = error["msg"].removeprefix("Value error, ")
     return f"{where}, line {line}: {path + ': ' if path else ''}{message}"
 
 
