@@ -15,7 +15,7 @@ import numpy as np
 from interplay.papers.ah2ac2.ablation import ablation, proxies
 from interplay.papers.ah2ac2.curves import HELD, curves, draw, speed
 from interplay.papers.ah2ac2.formatting import interval, number, steps
-from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE3, PUBLISHED_TABLE5, TABLE3_COLUMNS
+from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE5
 from interplay.papers.ah2ac2.stage_results import (
     LINES,
     RESULTS,
@@ -30,6 +30,7 @@ from interplay.papers.ah2ac2.stage_results import (
     trained_steps,
 )
 from interplay.papers.ah2ac2.words import findings
+from interplay.papers.preference import published as preference
 from interplay.papers.result_pages import grid
 
 PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
@@ -82,7 +83,7 @@ def targets(records: StageResults) -> list[str]:
             continue
         returns = [r for r in record["curve"][-1].get("returns") or [] if r is not None]
         finals = ", ".join(number(r) for r in returns) or "–"
-        rows.append([name, finals, theirs.score, theirs.proxies.get(players or 0, "–"), theirs.source])
+        rows.append([name, finals, theirs.score, theirs.proxies.get(str(players), "–"), theirs.source])
     head = ["stage", "return at the end, by run", "published self-play", "published with human proxies", "source"]
     lines = ["## Returns beside the published ones", "", *grid(head, rows)]
     about = "Returns are those of training: sampled moves, and for BR-BC, FCP and Any-Play with the partners of their "
@@ -241,9 +242,9 @@ def table3(records: StageResults) -> list[str]:
     lines: list[str] = []
     for players, own in sorted(records.table3.items()):
         rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
-        for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
-            printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
-            rows.append([f"*{agent}, published*", *(printed.get(c, "–") for c in TABLE3)])
+        for agent, printed in preference.table3().items() if players == 2 else ():
+            means = {metric: number(mean, 3) for metric, (mean, _) in printed.items() if metric != "intra_xp"}
+            rows.append([f"*{agent}, published*", *(means.get(c, "–") for c in TABLE3)])
         none = "" if players == 2 else "The paper has two players only."
         lines += [f"### {players} players", "", *([none, ""] if none else []), *grid(["agent", *TABLE3], rows)]
     if not lines:
