@@ -166,8 +166,8 @@ def load(address: str) -> None:
                 count, seconds = result["games"], result["s"]
                 name = "published" if published else "ours"
                 print(
-                    f"| {name} | {connections} | {count / seconds:.1f} | {found['steps'] / seconds:.0f} | "
-                    f"{1000 * sum(used.values()) / count:.0f} | {1000 * found['cpu_s'] / count:.0f} |",
+                    f"| {name} | {connections} | {count / seconds:.1f} | {result['steps'] / seconds:.0f} | "
+                    f"{1000 * sum(used.values()) / count:.0f} | {1000 * result['cpu_s'] / count:.0f} |",
                     flush=True,
                 )
         total = sum(where.values())

@@ -65,7 +65,7 @@ def human(repeats: int) -> list[dict]:
 
     slow, fast = symbolic(), sum(int(c.sum()) for c in vectorised())
     if slow != fast:
-        raise SystemExit(f"the counts differ: symbolic {told}, vectorised {fast}")
+        raise SystemExit(f"the counts differ: symbolic {slow}, vectorised {fast}")
     work = {"games": "76 human games", "steps": steps, "constructive": slow}
     return [
         {**work, "count": "symbolic", "seconds": best_of(repeats, symbolic)},

@@ -28,7 +28,7 @@ def main() -> None:
         ended = time.perf_counter()
         rows = summary(result.traces).rows
     solved = sum(r["success"] * r["episodes"] for r in rows)
-    print(f"episodes {found.played}, delivered {solved:.0f}, model calls {found.meter.calls:,}")
+    print(f"episodes {result.played}, delivered {solved:.0f}, model calls {result.meter.calls:,}")
     print(f"played and kept in {played - began:.1f} s, {audited:,} values audited in {ended - played:.1f} s")
 
 

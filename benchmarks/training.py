@@ -64,7 +64,7 @@ def main() -> None:
         beside = f"   JaxMARL {peer[name]:,.2f}" if name in peer else ""
         print(f"{name:<16} {value if isinstance(value, str) or value is None else f'{value:,.2f}'}{beside}")
     if "steps_per_s" in peer:
-        print(f"{'ratio':<16} {found['steps_per_s'] / peer['steps_per_s']:.2f} times its steps/s")
+        print(f"{'ratio':<16} {measured['steps_per_s'] / peer['steps_per_s']:.2f} times its steps/s")
     if options.json:
         Path(options.json).write_text(json.dumps(measured, indent=1))
 

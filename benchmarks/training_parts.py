@@ -16,7 +16,7 @@ import numpy as np
 
 from interplay.games.registry import make
 from interplay.training import schedule
-from interplay.training.algorithms.hsp import PAIR_PLAN
+from interplay.training.algorithms.hsp import pair_plan
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import collect
 from interplay.training.compiled_stage import Program
@@ -42,7 +42,7 @@ def clock(call: Any, *arguments: Any, times: int = 5) -> tuple[float, Any]:
 def parts(experiment: Experiment) -> dict[str, float]:
     game = make(experiment.game.name, **experiment.game.options)
     pairs = experiment.algorithm.name == "hsp_pairs"
-    plan = PAIR_PLAN if pairs else SelfPlay.create(experiment).plan
+    plan = pair_plan(game.num_seats) if pairs else SelfPlay.create(experiment).plan
     weights = equal_reward_weights(game, experiment.rewards, plan.learners, experiment.runs)
     setup = TrainingSetup.create(experiment, game, Method(plan), pays_events=pairs)
     runs = Program(setup).start(None, ())

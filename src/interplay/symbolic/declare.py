@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
 from interplay.symbolic.grammar import Domain, DomainError, Predicate, parse
@@ -25,6 +26,7 @@ __all__ = [
     "SymbolicTrace",
     "SymbolicWorld",
     "declare",
+    "declare_beside",
     "derive",
 ]
 
@@ -34,6 +36,16 @@ Fact = tuple[Any, ...]  # (predicate, object, ...)
 def declare(name: str, text: str) -> Domain:
     """Return the domain that this text declares."""
     return parse(name, text)
+
+
+def declare_beside(module: str, name: str) -> Domain:
+    """Return the domain that the file `domain.strips` beside a module declares.
+
+    Args:
+        module: The module's `__file__`.
+        name: Of the domain.
+    """
+    return parse(name, Path(module).with_name("domain.strips").read_text(encoding="utf-8"))
 
 
 class DomainReader(Protocol):

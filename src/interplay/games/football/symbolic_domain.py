@@ -12,39 +12,13 @@ from typing import Any
 import numpy as np
 
 from interplay.games.football.pitch import GOAL_X, NOBODY, OURS, SEAT_NAMES, THEIRS
-from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare
+from interplay.symbolic.declare import NATURE, DomainError, Recorder, SymbolicTrace, SymbolicWorld, declare_beside
 
 ZONE = 0.1  # width of a ring around the goal, in which the ball counts as equally near
 ZONES = 21
 BALL = "the_ball"
 
-DOMAIN = declare(
-    "football",
-    """
-types player ball zone
-agents player
-channel passes default          # a ball that one kicks and another takes
-
-fact has(player, ball*) holds via passes
-fact loose(ball*) via passes
-fact near(ball*, zone) state
-fact scored(ball*)
-
-action kick(a: player, b: ball, from: zone, to: zone)
-  needs has(a, b), near(b, from)
-  adds loose(b), near(b, to)
-  drops has(a, b), near(b, from)
-action take(a: player, b: ball, from: zone, to: zone)
-  needs loose(b), near(b, from)
-  adds has(a, b), near(b, to)
-  drops loose(b), near(b, from)
-event goal(b: ball)
-  needs loose(b)
-  adds scored(b)
-  drops loose(b)
-goal scored(ball)
-""",
-)
+DOMAIN = declare_beside(__file__, "football")
 
 
 class FootballReader:

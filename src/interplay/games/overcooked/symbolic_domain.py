@@ -29,89 +29,17 @@ from interplay.games.overcooked.state import (
     tomatoes_in,
 )
 from interplay.games.overcooked.static_tables import StaticTables
-from interplay.symbolic.declare import NATURE, DomainError, Grounded, Recorder, SymbolicTrace, SymbolicWorld, declare
-
-DOMAIN = declare(
-    "overcooked",
-    """
-types chef
-types onion tomato - ingredient
-types ingredient dish soup - item
-types onions tomatoes dishes - dispenser
-types floor counter pot dispenser serving - cell
-agents chef
-channel counters default        # an item put down by one, picked up by another
-channel pots default            # an ingredient potted by one, a soup cooked by one, plated by another
-
-fact at(chef, floor)
-fact facing(chef, cell)
-fact free(chef)
-fact clear(counter)
-fact empty(pot)
-fact holding(chef, item*) holds
-fact on(item*, counter) via counters
-fact in(ingredient*, soup, pot) state via pots
-fact in_pot(soup*, pot)
-fact cooking(soup*, pot) via pots
-fact ready(soup*, pot) via pots
-fact plated(soup*) state
-fact served(soup*)
-fact wasted(soup*)              # served, but nobody had ordered it
-
-move walk(c: chef, from: floor, to: floor, old: cell, new: cell)
-  needs at(c, from), facing(c, old)
-  adds at(c, to), facing(c, new)
-  drops at(c, from), facing(c, old)
-move turn(c: chef, old: cell, new: cell)
-  needs facing(c, old)
-  adds facing(c, new)
-  drops facing(c, old)
-action fetch(c: chef, i: item, d: dispenser)
-  needs free(c), facing(c, d)
-  adds holding(c, i)
-  drops free(c)
-action put_down(c: chef, i: item, k: counter)
-  needs holding(c, i), clear(k), facing(c, k)
-  adds on(i, k), free(c)
-  drops holding(c, i), clear(k)
-action pick_up(c: chef, i: item, k: counter)
-  needs on(i, k), free(c), facing(c, k)
-  adds holding(c, i), clear(k)
-  drops on(i, k), free(c)
-action start_soup(c: chef, i: ingredient, s: soup, p: pot)
-  needs holding(c, i), empty(p), facing(c, p)
-  adds in(i, s, p), in_pot(s, p), free(c)
-  drops holding(c, i), empty(p)
-action add(c: chef, i: ingredient, s: soup, p: pot)
-  needs holding(c, i), in_pot(s, p), facing(c, p)
-  adds in(i, s, p), free(c)
-  drops holding(c, i)
-action add_last(c: chef, i: ingredient, s: soup, p: pot)
-  needs holding(c, i), in_pot(s, p), facing(c, p)
-  adds in(i, s, p), free(c), cooking(s, p)
-  drops holding(c, i)
-action cook(c: chef, s: soup, p: pot)
-  needs in_pot(s, p), free(c), facing(c, p)
-  adds cooking(s, p)
-event done(s: soup, p: pot)
-  needs cooking(s, p), in_pot(s, p)
-  adds ready(s, p)
-  drops cooking(s, p)
-action plate(c: chef, d: dish, s: soup, p: pot)
-  needs holding(c, d), ready(s, p), in_pot(s, p), facing(c, p)
-  adds holding(c, s), plated(s), empty(p)
-  drops holding(c, d), ready(s, p), in_pot(s, p)
-action serve(c: chef, s: soup, w: serving)
-  needs holding(c, s), facing(c, w)
-  adds served(s), free(c)
-  drops holding(c, s)
-action waste(c: chef, s: soup, w: serving)
-  needs holding(c, s), facing(c, w)
-  adds wasted(s), free(c)
-  drops holding(c, s)
-goal served(soup)
-""",
+from interplay.symbolic.declare import (
+    NATURE,
+    DomainError,
+    Grounded,
+    Recorder,
+    SymbolicTrace,
+    SymbolicWorld,
+    declare_beside,
 )
+
+DOMAIN = declare_beside(__file__, "overcooked")
 
 _KINDS = ("floor", "counter", "pot", "onions", "tomatoes", "dishes", "serving")  # by terrain
 _NAMES = {OvercookedItem.ONION: "onion", OvercookedItem.TOMATO: "tomato", OvercookedItem.DISH: "dish"}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.papers.ah2ac2.formatting import interval, number, steps, table
+from interplay.papers.ah2ac2.formatting import interval, number, steps
 from interplay.papers.ah2ac2.published import ABLATION, ABLATION_SELF_PLAY, ABLATION_STEPS, PEOPLE, PROXIES
 from interplay.papers.ah2ac2.stage_results import LINES, StageResults, trained_steps
+from interplay.papers.result_pages import grid
 
 
 def held_near(results: StageResults, players: int) -> dict[float, str]:
@@ -83,7 +84,7 @@ def _self_play(evaluation: dict[str, Any], names: dict[float, str], clone: str |
             row[2:] = [f"{a} ({'–' if b is None else b})" for a, b in zip(counted, printed)]
         rows.append(row)
     about = f"Self-play by likeliest moves, {games:,} games each" + (" (published: 5,000)." if players == 2 else ".")
-    return [about, "", *table(["", "mean score", "perfect", "zero", "least"], rows)]
+    return [about, "", *grid(["", "mean score", "perfect", "zero", "least"], rows)]
 
 
 def _held_out(
@@ -103,7 +104,7 @@ def _held_out(
     if not rows:
         return []
     about = f"Decisions of {who} in games that the clone never saw: nats each, and shares; 95 % intervals over games."
-    return [about, "", *table(["", "cross-entropy", "accuracy", "top 10 %", "top 20 %"], rows)]
+    return [about, "", *grid(["", "cross-entropy", "accuracy", "top 10 %", "top 20 %"], rows)]
 
 
 def _matrix(evaluation: dict[str, Any], players: int) -> list[str]:
@@ -117,7 +118,7 @@ def _matrix(evaluation: dict[str, Any], players: int) -> list[str]:
     ]
     seats = "either seat" if players == 2 else "one seat of three, with the column's agent in the others"
     about = f"Cross-play, {crossed['games']} games a team: the row's agent in {seats}."
-    return [about, "", *table(["", *short], rows)]
+    return [about, "", *grid(["", *short], rows)]
 
 
 def _distance(results: StageResults, players: int) -> list[str]:
@@ -155,7 +156,7 @@ def proxies(results: StageResults, players: int) -> list[str]:
         "with a token, the share with a hint: ours sampled, with themselves, points kept after the third bomb. "
         "Published losses times the players."
     )
-    return [f"## Likeness, {players} players", "", about, "", *table(head, rows)]
+    return [f"## Likeness, {players} players", "", about, "", *grid(head, rows)]
 
 
 def _proxy(evaluation: dict[str, Any], alike: dict[str, Any], name: str) -> list[str]:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.papers.ah2ac2.formatting import number, steps, table
+from interplay.papers.ah2ac2.formatting import number, steps
 from interplay.papers.ah2ac2.published import POINTS
 from interplay.papers.ah2ac2.stage_results import StageResults, trained_steps
+from interplay.papers.result_pages import grid
 
 CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
 MARKS = (1e7, 1e8, 1e9)
@@ -74,7 +75,7 @@ def curves(results: StageResults) -> list[str]:
         "learning rates of HDR-IPPO after 6e7 steps, and BR-BC's odds of meeting a clone after 1.1e8, which is its "
         "peak there. Schedules no longer go back."
     )
-    return [*lines, about, "", *table(head, rows)]
+    return [*lines, about, "", *grid(head, rows)]
 
 
 EARLIER = ("lstm_chunk16", "mingru_turns", "hdr_turns")  # measured before gradients through memory were one product
@@ -99,7 +100,7 @@ def speed(results: StageResults) -> list[str]:
         f"{theirs['steps_per_s']:,.0f} steps/s, {theirs['what']}. `turns`: only the seat to move is asked, and "
         "memory is of own turns. Rows with a star are from before gradients through memory were made faster."
     )
-    return ["## Speed", "", about, "", *table(head, rows)]
+    return ["## Speed", "", about, "", *grid(head, rows)]
 
 
 def draw(results: StageResults, folder: Path) -> list[Path]:

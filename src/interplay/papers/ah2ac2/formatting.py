@@ -1,14 +1,8 @@
-"""Tables in Markdown, for the page of learned Hanabi agents."""
+"""Numbers as text, for the page of learned Hanabi agents."""
 
 from __future__ import annotations
 
 from typing import Any
-
-
-def table(head: list[str], rows: list[list[Any]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|'}{'---:|' * (len(head) - 1)}"]
-    return [*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows), ""]
 
 
 def number(value: Any, digits: int = 2) -> str:

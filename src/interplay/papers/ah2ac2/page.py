@@ -14,8 +14,8 @@ import numpy as np
 
 from interplay.papers.ah2ac2.ablation import ablation, proxies
 from interplay.papers.ah2ac2.curves import HELD, curves, draw, speed
-from interplay.papers.ah2ac2.formatting import interval, number, steps, table
-from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE3, PUBLISHED_TABLE5, TABLE3_COLUMNS
+from interplay.papers.ah2ac2.formatting import interval, number, steps
+from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE5
 from interplay.papers.ah2ac2.stage_results import (
     LINES,
     RESULTS,
@@ -30,6 +30,8 @@ from interplay.papers.ah2ac2.stage_results import (
     trained_steps,
 )
 from interplay.papers.ah2ac2.words import findings
+from interplay.papers.preference import published as preference
+from interplay.papers.result_pages import grid
 
 PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
 IMAGES = ROOT / "docs" / "images"
@@ -52,7 +54,7 @@ def budgets(records: StageResults) -> list[str]:
         "Nothing on this page is claimed beyond these steps. The tables below are of the attempt at each stage that "
         "ended with most points."
     )
-    return ["## Budgets", "", about, "", *table(head, rows)]
+    return ["## Budgets", "", about, "", *grid(head, rows)]
 
 
 def _budget(label: str, stage: str, record: dict[str, Any]) -> list[Any]:
@@ -81,9 +83,9 @@ def targets(records: StageResults) -> list[str]:
             continue
         returns = [r for r in record["curve"][-1].get("returns") or [] if r is not None]
         finals = ", ".join(number(r) for r in returns) or "–"
-        rows.append([name, finals, theirs.score, theirs.proxies.get(players or 0, "–"), theirs.source])
+        rows.append([name, finals, theirs.score, theirs.proxies.get(str(players), "–"), theirs.source])
     head = ["stage", "return at the end, by run", "published self-play", "published with human proxies", "source"]
-    lines = ["## Returns beside the published ones", "", *table(head, rows)]
+    lines = ["## Returns beside the published ones", "", *grid(head, rows)]
     about = "Returns are those of training: sampled moves, and for BR-BC, FCP and Any-Play with the partners of their "
     about += "training; of OBL in real games, though it learns from imagined steps. Two published scores are those of "
     about += f"two and three players. {BOTS_3P}"
@@ -127,7 +129,7 @@ def _paid(record: dict[str, Any]) -> list[str]:
         f"seeds; mean over the last {len(lines)} log lines, and its spread over seeds. g1 and g2 are the shares of "
         "turns with a dominated move, g3 with a dominant one."
     )
-    return [about, "", *table(head, rows)]
+    return [about, "", *grid(head, rows)]
 
 
 PUBLISHED_CLONES = {2: (0.87, 0.46), 3: (0.70, 0.40)}  # 1,000 games: loss over all steps, accuracy
@@ -154,7 +156,7 @@ def clones(records: StageResults) -> list[str]:
         "## Clones and people", "",
         "Decisions of people whom the clone never met, nats each, with Student's interval over the splits. Published: "
         "clones of 1,000 games of practised people with each other; their loss is a mean over all steps, so it is "
-        f"given here times the players. {BOTS_3P}", "", *table(head, rows),
+        f"given here times the players. {BOTS_3P}", "", *grid(head, rows),
     ]  # fmt: skip
 
 
@@ -176,9 +178,9 @@ def foreseen(records: StageResults, players: int) -> list[str]:
         f"{decisions:,} decisions in {scored['games']} games{whose}, nats and shares each, with 95 % intervals over "
         "games. Of every opinion a share is spread evenly over the legal moves, for each half of the games the one "
         "that fits the other half best. `hgroup-regular` and `hgroup-novice` are H-Group bots with the lapses of two "
-        "levels of skill, fitted to other people (`fit_levels.py`). `python benchmarks/hanabi_learning/people.py "
-        "TRACES` makes this table of any imported games.", "",
-        *table(["who", "cross-entropy", "accuracy", "top 10 %, 20 %", "spread evenly", "steps of training"], rows),
+        "levels of skill, fitted to other people (`fit_levels.py`). `interplay paper ah2ac2 table3 TRACES` "
+        "makes this table of any imported games.", "",
+        *grid(["who", "cross-entropy", "accuracy", "top 10 %, 20 %", "spread evenly", "steps of training"], rows),
     ]  # fmt: skip
 
 
@@ -195,7 +197,7 @@ def evaluated(records: StageResults, players: int) -> list[str]:
         rows.append([name, score, one["median"], *shares, *seen, one["games"]])
     who = "people" if players == 2 else "H-Group bots"
     head = ["policy", "self-play", "median", "perfect", "zero", "least", f"cross-entropy of {who}", "accuracy", "games"]
-    return [f"## Likeliest moves, {players} players", "", *table(head, rows)]
+    return [f"## Likeliest moves, {players} players", "", *grid(head, rows)]
 
 
 def crossplay(records: StageResults, players: int) -> list[str]:
@@ -214,7 +216,7 @@ def crossplay(records: StageResults, players: int) -> list[str]:
     stages = {a["name"]: a for a in matrix["agents"] if "stage" in a}
     who = ", ".join(f"{n}: {_who(stages[n])}" for n in names if n in stages)
     return [
-        f"## Cross-play, {players} players", "", about, "", *table(["", *names], rows),
+        f"## Cross-play, {players} players", "", about, "", *grid(["", *names], rows),
         f"With all others on average: {order}.", "", *([f"Who they are: {who}.", ""] if who else []),
     ]  # fmt: skip
 
@@ -232,7 +234,7 @@ def searched(records: StageResults) -> list[str]:
     for r in records.search:
         score = f"{r['mean']:.2f} ± {1.96 * (r['sd'] or 0) / r['n'] ** 0.5:.2f}"
         rows.append([r["agent"], r["partner"], r["players"], score, r["n"]])
-    return ["## Search", "", *table(["agent", "partner", "players", "mean score", "games"], rows)]
+    return ["## Search", "", *grid(["agent", "partner", "players", "mean score", "games"], rows)]
 
 
 def table3(records: StageResults) -> list[str]:
@@ -240,11 +242,11 @@ def table3(records: StageResults) -> list[str]:
     lines: list[str] = []
     for players, own in sorted(records.table3.items()):
         rows = [[r["agent"], *(number(r.get(c), 3) for c in TABLE3)] for r in own]
-        for agent, values in PUBLISHED_TABLE3.items() if players == 2 else ():
-            printed: dict[str, str] = dict(zip(TABLE3_COLUMNS, values, strict=True))
-            rows.append([f"*{agent}, published*", *(printed.get(c, "–") for c in TABLE3)])
+        for agent, printed in preference.table3().items() if players == 2 else ():
+            means = {metric: number(mean, 3) for metric, (mean, _) in printed.items() if metric != "intra_xp"}
+            rows.append([f"*{agent}, published*", *(means.get(c, "–") for c in TABLE3)])
         none = "" if players == 2 else "The paper has two players only."
-        lines += [f"### {players} players", "", *([none, ""] if none else []), *table(["agent", *TABLE3], rows)]
+        lines += [f"### {players} players", "", *([none, ""] if none else []), *grid(["agent", *TABLE3], rows)]
     if not lines:
         return []
     about = "The objective metrics of the metrics paper's Table 3 for these agents as one pool, points kept after the "
@@ -264,7 +266,7 @@ def table5(records: StageResults) -> list[str]:
             continue
         who = ", ".join(records.proxies[players])
         head = ["method", "mean here", "median", "cross-entropy", "published mean", "median", "cross-entropy", "who"]
-        lines += [f"### {players} players: with {who}", "", *table(head, rows)]
+        lines += [f"### {players} players: with {who}", "", *grid(head, rows)]
     if not lines:
         return []
     about = (

@@ -25,7 +25,7 @@ class StageResults(NamedTuple):
     likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
     speed: dict[str, Any]
     proxies: dict[int, list[str]]  # by players: who stands for people
-    people: dict[int, dict[str, Any]]  # by players: what people.py wrote of who foresees them
+    people: dict[int, dict[str, Any]]  # by players: who foresees people
 
 
 def load(folder: Path = RESULTS, roster: Path = ROSTER) -> StageResults:

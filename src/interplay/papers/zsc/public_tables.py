@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.brprox.ratios import Cells
 from interplay.metrics.brprox.rows import read_rows
 from interplay.metrics.brprox.table import read_table
+from interplay.papers.result_pages import check, fill, grid, number
 from interplay.papers.zsc.printed import (
     CONTRADICTIONS,
     GENERATED,
@@ -33,6 +34,7 @@ from interplay.stats.brprox.summary import BRProx, summarise
 from interplay.table import Row, Table
 
 PAGE = Path(__file__).parents[4] / "docs" / "results" / "br_prox.md"
+TEMPLATE = Path(__file__).with_name("public_tables_template.md")
 VALUES = Path(__file__).with_name("public_br_prox.json")
 SEED = 0
 LAYOUTS = {
@@ -54,20 +56,6 @@ SELECTED = {  # the published selections: the candidates behind partners 1, 2, 3
     "random1_m": (4, 5, 9, 13, 18, 22, 24, 40, 42, 44, 47, 51, 54, 56, 69),
 }
 STUDIED = {"random1": "coordination_ring", "random3": "counter_circuit"}  # those that people played
-
-
-def number(value: float | None, low: float | None = None, high: float | None = None, digits: int = 3) -> str:
-    """Return a number with its interval as text; a dash for none."""
-    if value is None:
-        return "–"
-    limits = "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{value:.{digits}f}{limits}"
-
-
-def grid(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return the lines of a Markdown table."""
-    marks = ["---"] * left + ["---:"] * (len(head) - left)
-    return [f"| {' | '.join(line)} |" for line in (head, marks, *rows)] + [""]
 
 
 def layout_page(title: str, results: BRProx) -> Iterator[str]:
@@ -174,12 +162,6 @@ def _divided(row: Row, best: float) -> Row:
     return row | {"ratio": ratio, "honest": clipped, "compatible": 1.0 if clipped is None else clipped}
 
 
-def check(holds: bool, claim: str) -> None:
-    """End the script where a claim of the page does not hold."""
-    if not holds:
-        sys.exit(f"the page would say: {claim}; these numbers do not. Change the page's words, or find the cause.")
-
-
 def script_page(read: dict[str, Cells], folder: Path) -> Iterator[str]:
     """Yield the table of what the wrong best responses do."""
     rows = []
@@ -256,50 +238,21 @@ def read_public(folder: Path) -> tuple[dict[str, Cells], dict[str, BRProx]]:
     return cells, {layout: summarise(table, seed=SEED) for layout, table in cells.items()}
 
 
-def page(read: dict[str, Cells], results: dict[str, BRProx], folder: Path) -> list[str]:
-    """Return the lines of the page."""
+def page(read: dict[str, Cells], results: dict[str, BRProx], folder: Path) -> str:
+    """Return the page: the template with the tables of these results."""
     forced = results["random0"]
     firsts = [next(name(r) for r in forced.summary if r[by] == 1) for by in ("rank", "honest_rank")]
     check(len(forced.excluded) == 12 and firsts[0] != firsts[1], "twelve seatings without a return change the best")
-    return [
-        "# BR-Prox of the public ZSC-Eval results", "",
-        "The return of an ego with a partner as a share of the return of that partner's best response, over the public "
-        "tables of the ZSC-Eval repository (licence MIT): five training seeds of each agent, 10 or 15 partners with "
-        "two skills, both seats. What the columns mean: [BR-Prox](../guide/br_prox.md). Brackets are 95 % intervals "
-        "that draw seeds and partners again. Made by `python -m interplay.papers.zsc.public_tables FOLDER`; "
-        "`interplay brprox TABLE.csv.gz` prints the same numbers.", "",
-        "## The best of each layout", "", *best_page(results),
-        "In forced coordination the best responses of twelve seatings get nothing, which counts 1 for everyone: that "
-        "lifts every agent, and most those that fail elsewhere. Without these cells another agent is the best.", "",
-        "## Beside people", "",
-        f"{SOURCE} (Table 2) ranks five algorithms by games with people in two layouts, and gives the Spearman "
-        "correlation of those ranks with BR-Prox. It does not say which population size met people, so all three are "
-        "here. With five algorithms p cannot be below 0.017, and one swap of neighbours costs 0.1.", "",
-        *people_page(results),
-        "## Why the published numbers differ", "",
-        "The published script divides by the best responses of candidates 1, 2, 3, ... in place of the selected ones. "
-        "In the tables used here the final partners' best responses return what the events table has for the selected "
-        "candidates, so they are the right ones. To see what the mix-up does, the same returns with the final partners "
-        "are divided by the right best responses and by those of the first candidates, each the mean of both seats "
-        "(the events table holds no more, so these are not the numbers above):", "", *script_page(read, folder),
-        "It moves the best value of a layout and the order of the algorithms. It does not by itself give the printed "
-        "correlations: those also need the partners of middling skill, whose wrong best responses these tables lack.",
-        "",
-        "The paper prints BR-Prox in Overcooked only as bars, so single values cannot be compared. Where its tables "
-        "disagree with themselves:", "", *(f"- {line}" for line in CONTRADICTIONS), "",
-        "## Do BR-Prox and the return rank alike", "",
-        "Spearman over 17 agents (algorithm and size), with the same partners for all. Where every best response has a "
-        "return, the mean return tells almost the same order; in forced coordination the way of counting changes it.",
-        "",
-        *alike_page(results),
-        "## Shares of ranks", "",
-        f"Per cent of layouts and sizes in which an algorithm took a rank. Printed: {SOURCE}, Table 9, nine layouts; "
-        "here the five layouts that are public.", "", *shares_page(results),
-        "## Every agent", "",
-        "Expert partners are those whose best response returns more than the median, since the tables do not hold the "
-        "partners' own self-play returns. Nobody can tell how much of what lies above 1 is noise: the tables hold "
-        "means only.", "", *(line for layout, made in results.items() for line in layout_page(LAYOUTS[layout], made)),
-    ]  # fmt: skip
+    sections = {
+        "best": best_page(results),
+        "people": people_page(results),
+        "script": script_page(read, folder),
+        "contradictions": (f"- {line}" for line in CONTRADICTIONS),
+        "alike": alike_page(results),
+        "shares": shares_page(results),
+        "every_agent": (line for layout, made in results.items() for line in layout_page(LAYOUTS[layout], made)),
+    }
+    return fill(TEMPLATE, sections, source=SOURCE)
 
 
 def main() -> int:
@@ -311,13 +264,13 @@ def main() -> int:
     options = parser.parse_args()
     try:
         cells, results = read_public(options.folder)
-        lines = page(cells, results, options.folder)
+        text = page(cells, results, options.folder)
     except InterplayError as error:
         print(f"public_tables: {error}", file=sys.stderr)
         return 2
-    options.out.write_text("\n".join(lines).rstrip() + "\n")
-    text = json.dumps(values(results))
-    options.values.write_text(text.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
+    options.out.write_text(text)
+    listed = json.dumps(values(results))
+    options.values.write_text(listed.replace("}, {", "},\n{").replace("[{", "[\n{") + "\n")
     return 0
 
 

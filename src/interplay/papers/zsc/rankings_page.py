@@ -16,76 +16,20 @@ from pathlib import Path
 
 import numpy as np
 
+from interplay.papers.result_pages import check, fill, grid, number
 from interplay.papers.zsc.data import METHODS, ROOT, LayoutResults, load_all
-from interplay.papers.zsc.public_tables import check, grid, number
 from interplay.reports.figures import heat_map
 from interplay.reports.rankings import bump_chart, wide
 from interplay.stats.measure_agreement import Agreement, rank_agreement
 from interplay.table import Row, Table
 
 PAGE = ROOT / "docs" / "results" / "zsc_rankings.md"
+TEMPLATE = Path(__file__).with_name("rankings_page_template.md")
 IMAGES = ROOT / "docs" / "images"
 PROX, RETURN, CROSS, SELF = "BR-Prox", "return", "cross-play", "self-play"
 GIVES, GETS, ACCEPTS = "gives", "gets", "acceptance"
 MEASURES = (PROX, RETURN, CROSS, SELF, GIVES, GETS, ACCEPTS)
 SHOWN = "counter_circuit"
-
-INTRO = """\
-# Do measures rank trained agents alike
-
-The seven methods of [the benchmark](zsc.md), ranked in each layout by seven measures of the same agents, dead seeds
-left out (in the circuit with several recipes all of TrajeDi's are dead, so that six methods are ranked there):
-
-- **BR-Prox** with the generated panel (IQM), and the plain mean **return** with it;
-- **cross-play**: mean return with the final agents of all other runs, of other seeds and other methods;
-- **self-play**: mean return with itself, which no partner of the evaluation has a part in;
-- **gives** and **gets**: constructive hand-overs to and from the partner in an episode with the panel, and
-  **acceptance**: the share of what the partner put within its reach that the agent took. Counted in two episodes
-  with each partner and seat, for the first living seed of a method.
-
-Spearman's correlation of the ranks that two measures give the seven methods. With seven methods a correlation has
-to be 0.79 or more to have p below 0.05; intervals draw seeds and partners again. Measures of the last kind have one
-seed and are not drawn, so their intervals hold the other measure's uncertainty only.
-
-Made by `python -m interplay.papers.zsc.rankings_page`.
-
-## BR-Prox and the others
-"""
-
-READING = """\
-In asymmetric advantages no counter is in reach of both chefs, so there are no hand-overs to rank by. What can be said:
-
-- **The return with the panel tells nearly the order of BR-Prox** ({mean_return:.2f} on average; {low_return:.2f} in
-  forced coordination, above 0.8 everywhere else): with the same partners for all, dividing by the best response
-  changes little.
-- **Self-play does not**: {low_self:.2f} to {high_self:.2f}, {mean_self:.2f} on average. An agent that is strong
-  with itself may be useless with others, as SP on counter circuit is.
-- **Cross-play among the methods' own agents is nearer to self-play than to BR-Prox**: {mean_cross_self:.2f} on
-  average with self-play, {mean_cross:.2f} ({low_cross:.2f} to {high_cross:.2f}) with BR-Prox. Agents trained in the
-  same ways are not the strangers that the panel holds.
-- **What an agent gives its partner goes with BR-Prox** in most layouts ({mean_gives:.2f} on average,
-  {low_gives:.2f} to {high_gives:.2f}), what it gets in five of eight ({mean_gets:.2f}; {low_gets:.2f} to
-  {high_gets:.2f}). Part of that is mere arithmetic: who delivers more soups with a partner has taken over more on the
-  way. Both rest on two episodes of one seed with each partner, so that an earlier count had "gives" far below "gets".
-- The share of what the partner offers that an agent takes says less ({mean_accept:.2f}; {low_accept:.2f} to
-  {high_accept:.2f}), least in bothway coordination. Except where the kitchen makes them, these egos fit themselves to
-  what a partner does and seldom hand over anything themselves; HSP in the circuit with several recipes does.
-- No two measures agree above 0.8 in every layout. They measure different things: report more than one.
-
-## All pairs
-
-Mean of Spearman over the layouts that have both measures:
-
-![Mean rank correlation of each pair of measures](../images/zsc_rank_agreement.svg)
-
-## Ranks
-"""
-
-BUMP = """\
-Ranks by layout, with 95 % intervals where seeds or partners were drawn again; as a picture for counter circuit:
-
-![Ranks of the methods under each measure on counter circuit](../images/zsc_ranks_counter_circuit.svg)
-"""
 
 
 def tidy(results: LayoutResults) -> list[Row]:
@@ -196,18 +140,14 @@ def figure(made: dict[str, Agreement]) -> str:
     )  # fmt: skip
 
 
-def page(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iterator[str]:
-    """Yield the lines of the page."""
+def page(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> str:
+    """Return the page: the template with the tables and numbers of these layouts."""
     numbers = {"mean_cross_self": spread(list(made.values()), CROSS, SELF).mean()}
     named = {"return": RETURN, "cross": CROSS, "self": SELF, "gets": GETS, "gives": GIVES, "accept": ACCEPTS}
     for name, measure in named.items():
         of = spread(list(made.values()), PROX, measure)
         numbers |= {f"low_{name}": of.min(), f"high_{name}": of.max(), f"mean_{name}": of.mean()}
-    yield INTRO
-    yield from correlations(everyone, made)
-    yield READING.format(**numbers)
-    yield BUMP
-    yield from ranks(everyone, made)
+    return fill(TEMPLATE, {"correlations": correlations(everyone, made), "ranks": ranks(everyone, made)}, **numbers)
 
 
 def write_table(results: LayoutResults, folder: Path) -> None:
@@ -232,11 +172,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             write_table(results, options.tables)
     made = {results.layout: agreement(results) for results in everyone}
     check_claims(everyone, made)
-    text = "\n".join(page(everyone, made)).rstrip() + "\n"
     options.images.mkdir(parents=True, exist_ok=True)
     (options.images / "zsc_rank_agreement.svg").write_text(figure(made))
     (options.images / "zsc_ranks_counter_circuit.svg").write_text(bump_chart(made[SHOWN]))
-    options.out.write_text(text)
+    options.out.write_text(page(everyone, made))
     return 0
 
 

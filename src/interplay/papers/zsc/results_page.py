@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from interplay.papers.zsc import results_words as words
+from interplay.papers.result_pages import check, fill, grid, number
 from interplay.papers.zsc.data import (
     ANEW,
     EGOS_ANEW,
@@ -31,10 +31,10 @@ from interplay.papers.zsc.data import (
     ratios,
     ratios_of,
 )
-from interplay.papers.zsc.public_tables import check, grid, number
 from interplay.stats import iqm, spearman
 
 PAGE = ROOT / "docs" / "results" / "zsc.md"
+TEMPLATE = Path(__file__).with_name("results_page_template.md")
 FIGURE = ROOT / "docs" / "images" / "zsc_br_prox.png"
 AUDIT = ROOT / "benchmarks" / "zsc" / "results" / "audit.json"
 EGOS = ("fcp", "mep", "trajedi", "hsp", "e3t", "cole")
@@ -363,44 +363,48 @@ def times(everyone: Sequence[LayoutResults]) -> list[str]:
     return grid(["job", *(f.yard.title for f in everyone)], rows)
 
 
-def page(everyone: Sequence[LayoutResults]) -> Iterator[str]:
-    """Yield the lines of the page."""
+def page(everyone: Sequence[LayoutResults]) -> str:
+    """Return the page: the template with the tables and numbers of these layouts."""
     by = {results.layout: results for results in everyone}
     blocked, circuit = by["blocked_corridor"], by["counter_circuit_multi"]
     recent, timed = [f for f in everyone if f.layout in ANEW], [f for f in everyone if anew(f.layout)]
-    earlier = [f for f in everyone if f not in timed]
     (device,) = {f.device for f in everyone}
-    leaders = ", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone))
-    egos = sum(len({(r["algorithm"], r["seed"]) for r in f.all_returns if r["algorithm"] in METHODS}) for f in everyone)
-    yield words.INTRO.format(device=device, dead=sum(len(f.dead) for f in everyone), egos=egos)
-    yield from prox(everyone)
-    yield words.PROX.format(
-        figure=FIGURE.name, leaders=leaders, died="\n".join(died(everyone)), blocked=mean(blocked.self_play),
-        circuit_hsp=circuit.baselines["hsp"]["br_prox"], circuit_greedy=circuit.baselines[GREEDY]["br_prox"],
+    tables = {
+        "prox": prox(everyone),
+        "died": died(everyone),
+        "beside_published": beside_published(recent),
+        "states": states(everyone),
+        "kinds": kinds(everyone),
+        "floors": floors(everyone),
+        "rulers": rulers(everyone),
+        "audit": audited(),
+        "own": own(everyone),
+        "selection": selection(everyone),
+        "times": times(timed),
+        "times_earlier": times([f for f in everyone if f not in timed]),
+    }
+    return fill(
+        TEMPLATE,
+        tables,
+        device=device,
+        dead=sum(len(f.dead) for f in everyone),
+        egos=sum(
+            len({(r["algorithm"], r["seed"]) for r in f.all_returns if r["algorithm"] in METHODS}) for f in everyone
+        ),
+        figure=FIGURE.name,
+        leaders=", ".join(METHODS[m] for m in dict.fromkeys(order(f)[0] for f in everyone)),
+        blocked=mean(blocked.self_play),
+        circuit_hsp=circuit.baselines["hsp"]["br_prox"],
+        circuit_greedy=circuit.baselines[GREEDY]["br_prox"],
         circuit_rest=max(r["br_prox"] for m, r in circuit.methods.items() if m != "hsp") + 0.005,
         circuit_sp=mean(circuit.self_play),
         greedy=titles([f for f in everyone if greedy_leads(f)]),
         above=titles([f for f in everyone if not greedy_leads(f)]),
-    )  # fmt: skip
-    yield from beside_published(recent)
-    yield words.PUBLISHED.format(gates=gates(timed))
-    yield from states(everyone)
-    yield words.STATES
-    yield from kinds(everyone)
-    yield words.KINDS.format(nearer=nearer(everyone))
-    yield from floors(everyone)
-    yield words.FLOORS
-    yield from rulers(everyone)
-    yield words.RULERS.format(audit="\n".join(audited()))
-    yield from own(everyone)
-    yield words.OWN
-    yield from selection(everyone)
-    until = max(job.end_s for job in circuit.jobs if job.name == "egos")
-    yield words.SELECTION.format(steps=sum(f.steps for f in timed) / 1e6, circuit_s=until)
-    yield from times(timed)
-    yield words.EARLIER
-    yield from times(earlier)
-    yield words.TIMES
+        gates=gates(timed),
+        nearer=nearer(everyone),
+        steps=sum(f.steps for f in timed) / 1e6,
+        circuit_s=max(job.end_s for job in circuit.jobs if job.name == "egos"),
+    )
 
 
 def draw(everyone: Sequence[LayoutResults], path: Path) -> None:
@@ -439,9 +443,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for results in everyone:
         check_layout(results)
     check_claims({results.layout: results for results in everyone})
-    text = "\n".join(page(everyone))
     draw(everyone, options.figure)
-    options.out.write_text(text)
+    options.out.write_text(page(everyone))
     return 0
 
 
