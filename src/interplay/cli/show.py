@@ -117,7 +117,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
+        return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")  # adding 0 makes -0 a 0
     return str(value)
 
 

@@ -73,7 +73,8 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     ]
     helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
     by = ["agent", "partner", "game", *scoring(game.id, game.options)]
-    partners = _means(values, by, seed)
+    means = _means(values, by, seed)
+    partners = Table.of([row | helped.get(row["partner"], {}) for row in means], "Partners")
     cells = _means(values, [*by, "seat_of_agent"], seed)
     near = proximity(panel, game, [(ego.name, 0, values)], seed)
     if near is not None:
@@ -82,7 +83,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     overall = rows[0] | _pooled(helped)
     return Grade(
         overall=Table.of([overall], "Grade"),
-        partners=Table.of([r | helped.get(r["partner"], {}) for r in partners], "Partners"),
+        partners=partners,
         cells=cells,
         values=values,
         measured=measured,

@@ -45,6 +45,7 @@ class Point(NamedTuple):
     group: str = ""
 
 
+LONGEST_NAME = 72  # characters of a row's name beside its interval
 SLACK = 1.12  # of tilted names: how wide letters are depends on the reader's fonts
 Grid = Sequence[Sequence[float | None]]
 
@@ -165,7 +166,7 @@ def interval_plot(
 
 
 def _row_label(e: FigureEstimate) -> str:
-    return svg.shorten(e.label, 38) + (f" {svg.DAGGER}" if e.privileged else "")
+    return svg.shorten(e.label, LONGEST_NAME) + (f" {svg.DAGGER}" if e.privileged else "")
 
 
 def _numbers(e: FigureEstimate, digits: int) -> str:

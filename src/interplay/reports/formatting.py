@@ -13,6 +13,7 @@ from interplay.table import Row, Table
 
 NULL = "–"
 AGENT_COLUMNS = re.compile(r"agents?|partner|giver_agent|receiver_agent|seat_\d+")
+PHRASE = 24  # characters above which words are a phrase
 PROBABILITY = re.compile(r"p|p_\w+")
 # Columns that `low` and `high` belong to, the first that is there.
 _CENTRES = ("estimate", "iqm", "mean", "median", "value")
@@ -35,7 +36,7 @@ class Column:
 
     name: str
     label: str
-    numeric: bool
+    style: str  # "num" of numbers, "prose" of phrases, which need room to be read, or ""
     digits: int
     low: str | None
     high: str | None
@@ -92,9 +93,10 @@ def columns_of(
         numbers = [v for v in related if isinstance(v, int | float) and not isinstance(v, bool)]
         numeric = bool(numbers) and all(v is None or isinstance(v, int | float) for v in table.column(name))
         places = digits.get(name, digits_for(numbers))
-        columns.append(
-            Column(name, labels.get(name, name.replace("_", " ")), numeric, places, low, high, frozenset(privileged))
-        )
+        phrases = any(isinstance(v, str) and " " in v and len(v) > PHRASE for v in table.column(name))
+        style = "num" if numeric else "prose" if phrases else ""
+        heading = labels.get(name, name.replace("_", " "))
+        columns.append(Column(name, heading, style, places, low, high, frozenset(privileged)))
     return columns
 
 

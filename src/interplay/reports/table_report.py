@@ -240,7 +240,7 @@ def _varying(table: Table, *columns: str) -> list[str]:
     return [c for c in columns if c in table.columns and len(set(map(str, table.column(c)))) > 1]
 
 
-def partner_name(row: Row, most: int = 30) -> str:
+def partner_name(row: Row, most: int = 56) -> str:
     """Return a partner by what it prefers, where that is known, and its name: "hoards dishes (c021.final)"."""
     prefers = row.get("prefers")
     name = shorten(str(row["partner"]))
@@ -355,9 +355,13 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
         near = overall.rows[0]
         interval = f"[{near['br_prox_low']:.2f}, {near['br_prox_high']:.2f}]"
         numbers.append(KeyNumber("BR-Prox", f"{near['br_prox']:.2f}", f"of a best response {interval}"))
-    numbers.append(KeyNumber("partners", str(len(set(partners.column("partner"))))))
-    if "episodes" in partners.columns:
-        numbers.append(KeyNumber("episodes", str(sum(r["episodes"] or 0 for r in partners))))
+    if len(overall) == 1 and overall.rows[0].get("ignored_percent") is not None:
+        helped = overall.rows[0]
+        what = f"of what partners offered; it gets {helped['gets']:.1f} and gives {helped['gives']:.1f} an episode"
+        numbers.append(KeyNumber("ignored", f"{helped['ignored_percent']:.0f} %", what))
+    episodes = sum(r["episodes"] or 0 for r in partners) if "episodes" in partners.columns else 0
+    count = str(len(set(partners.column("partner"))))
+    numbers.append(KeyNumber("partners", count, f"{episodes:,} episodes" if episodes else ""))
     centre = centre_of(partners, value if value in partners.columns else None)
     known = [r for r in partners if r[centre] is not None]
     if known:
