@@ -59,8 +59,25 @@ def test_what_is_no_backup_is_refused(database, tmp_path):
     with pytest.raises(InterplayError, match="there is no file"):
         restore(tmp_path / "a", str(tmp_path / "b.db"))
     (tmp_path / "text").write_text("not a database at all")
-    with pytest.raises(InterplayError, match="PostgreSQL"):
+    with pytest.raises(InterplayError, match="is no backup"):
         restore(tmp_path / "text", str(tmp_path / "b.db"))
+    (tmp_path / "dump").write_bytes(b"PGDMP and more")
+    with pytest.raises(InterplayError, match="PostgreSQL"):
+        restore(tmp_path / "dump", str(tmp_path / "b.db"))
+    with pytest.raises(InterplayError, match="cannot open the database"):
+        restore(tmp_path / "dump", "postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_a_copy_that_fails_leaves_nothing(database, tmp_path):
+    (tmp_path / "text").write_text("not a database at all, but something else")
+    with pytest.raises(InterplayError, match="cannot copy"):
+        backup(str(tmp_path / "text"), tmp_path / "copy")
+    backup(str(database), tmp_path / "cut")
+    (tmp_path / "cut").write_bytes((tmp_path / "cut").read_bytes()[:5000])
+    with pytest.raises(InterplayError, match="cannot copy|damaged"):
+        restore(tmp_path / "cut", str(tmp_path / "again.db"))
+    assert not (tmp_path / "copy").exists()
+    assert not (tmp_path / "again.db").exists()
 
 
 @pytest.fixture

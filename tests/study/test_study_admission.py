@@ -172,6 +172,7 @@ def test_a_researcher_lets_someone_back_in_once(site):
     link = small.write(admission.readmit, row["public"], by="ana")
     assert link.status == "dropped"
     assert guest.client.get(f"{small.api}/state").json()["page"]["id"] == "ask"  # the place is theirs again
+    assert small.rows(people)[0]["status"] == "active", "who has consented is not new, also where no design is used"
     back = small.visitor(f"?enter={link.key}")
     assert back.page["id"] == "ask"
     assert guest.answer("ask", {"why": "old browser"}) == 401, "the old browser is out"

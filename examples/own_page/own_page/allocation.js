@@ -5,7 +5,7 @@ export const pages = {
     const draft = shell.draft();
     const fields = page.options.map(({ value, label }) => {
       const input = h("input", { type: "number", id: `q-${value}`, min: 0, max: page.points, value: draft[value] ?? "" });
-      const field = h("div", { class: "question" }, h("label", { for: `q-${value}` }, label), input);
+      const field = h("div", { class: "question" }, h("p", {}, h("label", { for: `q-${value}` }, label)), input);
       wrong.watch(value, label, field, input);
       return { value, input, field };
     });

@@ -33,6 +33,13 @@ def _text(kind: str, payload: Mapping[str, Any], seats: tuple[str, ...]) -> str:
         return f"{_macro(payload)}: {'ok' if payload['ok'] else payload.get('message') or payload.get('error')}"
     if kind == "end" and "reason" in payload:
         return str(payload["reason"])
+    if kind == "unattended" and "until" in payload:
+        why = "another tab was in front" if payload.get("why") == "hidden" else "the line was silent"
+        return f"steps before {payload['until']} were not seen: {why}"
+    if kind == "takeover" and "partner" in payload:
+        return f"{payload['partner']} plays on here"
+    if kind == "back":
+        return "the participant plays again"
     return json.dumps(dict(payload), default=str, ensure_ascii=False)
 
 

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
 
 from interplay.errors import InterplayError
 from interplay.server.database import normal_address
@@ -54,7 +55,10 @@ def restore(source: Path, address: str) -> None:
         raise InterplayError(f"there is no file {source}")
     url = sa.make_url(normal_address(address))
     with source.open("rb") as file:
-        is_sqlite = file.read(16) == b"SQLite format 3\x00"
+        begin = file.read(16)
+    is_sqlite = begin == b"SQLite format 3\x00"
+    if not is_sqlite and not begin.startswith(b"PGDMP"):
+        raise InterplayError(f"{source} is no backup")
     if (url.get_backend_name() == "sqlite") != is_sqlite:
         kinds = "SQLite", "PostgreSQL"
         raise InterplayError(f"{source} is a backup of {kinds[not is_sqlite]}, and the database is {kinds[is_sqlite]}")
@@ -63,11 +67,17 @@ def restore(source: Path, address: str) -> None:
         if target.exists() and target.stat().st_size:
             raise InterplayError(f"{target} exists: a backup is brought back into a new database")
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-        _copy_sqlite(source, target)
+        try:
+            _copy_sqlite(source, target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
         return
     engine = sa.create_engine(url)
     try:
         tables = sa.inspect(engine).get_table_names()
+    except DBAPIError as error:
+        raise InterplayError(f"cannot open the database {url}: {error.orig}") from None
     finally:
         engine.dispose()
     if tables:
@@ -89,8 +99,11 @@ def _sqlite_file(url: sa.URL) -> Path:
 def _copy_sqlite(source: Path, target: Path) -> None:
     old = sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)
     with closing(old), closing(sqlite3.connect(target)) as new:
-        old.backup(new)
-        (verdict,) = new.execute("PRAGMA integrity_check").fetchone()
+        try:
+            old.backup(new)
+            (verdict,) = new.execute("PRAGMA integrity_check").fetchone()
+        except sqlite3.Error as error:  # the disk is full, the source is no database, ...
+            raise InterplayError(f"cannot copy {source} to {target}: {error}") from None
     if verdict != "ok":
         raise InterplayError(f"{source} is damaged: {verdict}")
 

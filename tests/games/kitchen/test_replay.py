@@ -7,6 +7,7 @@ from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.replay import still
 from interplay.reports.trace_report import show_episode
+from interplay.rollout.episode import RecordedEvent
 
 
 class DialogueAgent:
@@ -69,3 +70,13 @@ def test_other_remarks_are_told_too():
         Event("end", {"reason": "horizon"}),
     ]
     assert [r["text"] for r in dialogue_lines(events)] == ["wait(2), then deliver()", '{"seconds": 1.5}', "horizon"]
+
+
+def test_what_happened_to_a_participant_is_told_in_words():
+    events = [
+        RecordedEvent(t=5, seq=0, seat=0, kind="unattended", payload={"until": 9, "why": "line"}),
+        RecordedEvent(t=9, seq=0, seat=1, kind="takeover", payload={"seat": 1, "partner": "bot"}),
+        RecordedEvent(t=12, seq=0, seat=1, kind="back", payload={"seat": 1}),
+    ]
+    told = ["steps before 9 were not seen: the line was silent", "bot plays on here", "the participant plays again"]
+    assert [line["text"] for line in dialogue_lines(events)] == told

@@ -18,7 +18,7 @@ from interplay.study.http.app import build
 from interplay.study.simulation.run import SimulatedParticipant, SimulatedWorlds
 from interplay.traces import verify
 from tests.axe import complaints
-from tests.study.browser.person import DESKTOP, WALK
+from tests.study.browser.person import DESKTOP, PHONE, WALK
 from tests.study.conftest import serving
 from tests.study.researcher.filling import fill, play_episodes, protocol
 
@@ -76,12 +76,14 @@ def page(chromium, study):
 
 
 def look(page, pictures, name):
-    """A picture, and nothing on the page cut off, nameless or illegible."""
-    page.wait_for_timeout(100)
-    page.screenshot(path=pictures / f"researcher-{name}.png", full_page=True)
-    wrong = complaints(page)
-    assert wrong == [], f"{name}: " + "\n".join(wrong)
-    assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
+    """Pictures on a desktop and on a phone, and nothing on the page cut off, nameless or illegible."""
+    for size, view in (("phone", PHONE), ("desktop", DESKTOP)):
+        page.set_viewport_size(view)
+        page.wait_for_function("width => innerWidth === width", arg=view["width"])
+        page.screenshot(path=pictures / f"researcher-{name}-{size}.png", full_page=True)
+        wrong = complaints(page)
+        assert wrong == [], f"{name} on a {size}: " + "\n".join(wrong)
+        assert page.evaluate("document.documentElement.scrollWidth") <= view["width"], f"{name} on a {size}"
     assert page.evaluate(WALK) == []
 
 
@@ -118,7 +120,7 @@ def test_a_researcher_watches_replays_pays_exports_and_erases(study, page, pictu
     page.click("text=replay >> nth=0")
     page.wait_for_selector(".player .stage svg")
     page.press(".player", "ArrowDown")
-    page.wait_for_timeout(300)
+    page.wait_for_function("() => document.querySelector('output.step').textContent !== '0 / 20'")
     page.screenshot(path=pictures / "researcher-replay.png", full_page=True)
     assert re.search(r"participant [0-9a-f]{12} in seat 0 with (still|wild)", page.inner_text("header"))
     page.go_back()

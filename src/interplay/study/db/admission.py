@@ -15,7 +15,7 @@ from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import keys as key_rows
 from interplay.study.db.participants import ACTIVE, DONE, NEW, OVER, SUBJECT, Person, person
-from interplay.study.db.schema import files, games, paid, people, slots
+from interplay.study.db.schema import consents, files, games, paid, people, slots
 from interplay.study.protocol.model import Protocol
 
 REENTRY = "reentry"  # the kind of key in a re-entry link
@@ -89,7 +89,7 @@ def readmit(tx: Tx, clock: Clock, protocol: Protocol, public: str, *, by: str) -
     if tx.execute(sa.select(paid.c.person).where(paid.c.person == row.id)).first():
         raise InterplayError(f"participant {public} was paid already: take that note back first")
     if before.status in OVER:
-        began = bool(before.slots)
+        began = tx.execute(sa.select(consents.c.person).where(consents.c.person == row.id)).first() is not None
         values = {"status": ACTIVE if began else NEW, "finished": None, "payment": None, "code": None, "tries": 0}
         tx.execute(sa.update(people).where(people.c.id == row.id).values(**values, seen=clock.now()))
         tx.execute(sa.update(slots).where(slots.c.person == row.id).values(released=before.test))

@@ -144,7 +144,8 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView
     for number, view in known.items():
         row, consent, pay = view.row, consents.get(number), paid.get(number)
         over = row.status in OVER or row.status == "erased"
-        met = [page for page in view.pages if page.item.kind == "game" and not page.practice]
+        began = consent is not None or view.person.slots
+        met = [page for page in view.pages if began and page.item.kind == "game" and not page.practice]
         yield {
             "participant": row.public,
             "status": row.status,
@@ -160,7 +161,9 @@ def participants(tx: Tx, protocol: Protocol, known: Mapping[int, ParticipantView
             "seen": iso(row.seen),
             "finished": iso(row.finished),
             "cells": dict(view.person.slots),
-            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met)) if view.person.slots else [],
+            "partners": list(dict.fromkeys(p.value(p.item.partner) for p in met))
+            if consent or view.person.slots
+            else [],
             "recruited": number in recruited,
             "payment": row.payment,
             "code": row.code,
