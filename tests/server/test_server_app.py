@@ -19,7 +19,7 @@ from interplay.server import audit
 from interplay.server.api_error import ApiError
 from interplay.server.app import LARGEST_BODY, Base, bearer, make_app
 from interplay.server.database import DatabaseUnavailable, open_database
-from interplay.server.serve import Listen, serving
+from interplay.server.serve import Listen, config, serving
 from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.server.storable_text import DEEPEST, check_text, check_value
 

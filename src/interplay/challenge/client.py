@@ -6,7 +6,6 @@ After a lost connection it goes on where it was.
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -162,20 +161,16 @@ def play(
     progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Play all games that are left of an evaluation (or `most` of them); where it stands then."""
-    admit(agents.values())
-    challenge = call(url, "GET", "/api/v1/challenge")
     standing = call(url, "GET", "/api/v1/evaluation", key)["games"]
-    candidate = Candidate(agents, int.from_bytes(os.urandom(4), "big") if seed is None else seed)
-    encoding = candidate.prepare(challenge)
+    challenge, candidate, encoding = _ready(url, agents, int.from_bytes(os.urandom(4), "big") if seed is None else seed)
     asyncio.run(candidate.try_out(challenge))
     left = standing["total"] - standing["DONE"]
     left = left if most is None else min(most, left)
-    budget = _Budget(left)
     tell = progress(left, standing["DONE"]) if progress else (lambda done: None)
     lanes = max(1, min(connections, left))
     each = max(1, min(at_once, challenge["rules"]["concurrency"]) // lanes)
     address = socket_address(url, "/api/v1/play", encoding=encoding, arrays="base64")
-    asyncio.run(_lanes(lanes, functools.partial(_lane, address, key, candidate, each, budget, tell)))
+    asyncio.run(_Lanes(address, key, candidate, each, left, tell).play(lanes))
     return call(url, "GET", "/api/v1/evaluation", key)
 
 
@@ -185,46 +180,105 @@ def check_agents(url: str, agents: Mapping[str, str]) -> None:
     Raises:
         InterplayError: An agent cannot be made, or fails.
     """
-    admit(agents.values())
-    challenge = call(url, "GET", "/api/v1/challenge")
-    candidate = Candidate(agents, 0)
-    candidate.prepare(challenge)
+    challenge, candidate, _ = _ready(url, agents, 0)
     asyncio.run(candidate.try_out(challenge))
 
 
-class _Budget:
-    """Games that are still to be begun by this client."""
-
-    def __init__(self, left: int):
-        self.left = left
-
-
-async def _lanes(count: int, lane: Callable[[], Any]) -> None:
-    await asyncio.gather(*(lane() for _ in range(count)))
+def _ready(url: str, agents: Mapping[str, str], seed: int) -> tuple[dict[str, Any], Candidate, str]:
+    """A challenge, the agents for all of its settings, and the encoding that they read."""
+    admit(agents.values())
+    challenge, candidate = call(url, "GET", "/api/v1/challenge"), Candidate(agents, seed)
+    return challenge, candidate, candidate.prepare(challenge)
 
 
-async def _lane(address: str, key: str, candidate: Candidate, at_once: int, budget: _Budget, tell: Progress) -> None:
-    """One connection after another until there is nothing left to play."""
-    failures, games = 0, {}
-    while True:
-        try:
-            async with connect(
-                address, additional_headers={"authorization": f"Bearer {key}"}, max_size=None, compression=None,
-                open_timeout=60, ping_timeout=120,
-            ) as socket:  # fmt: skip
-                await _receive(socket)
-                for game in games.values():
-                    game.agent.forget(game.name)  # they are told from the start again
-                budget.left += len(games)
-                games.clear()
-                if await _play(socket, candidate, at_once, budget, tell, games):
+@dataclass
+class _Lanes:
+    """Connections that share the games that are left."""
+
+    address: str
+    key: str
+    candidate: Candidate
+    at_once: int  # on one connection
+    left: int  # games that are still to be begun by this client
+    tell: Progress
+
+    async def play(self, count: int) -> None:
+        """Play on so many connections until there is nothing left."""
+        await asyncio.gather(*(self._lane() for _ in range(count)))
+
+    async def _lane(self) -> None:
+        """One connection after another until there is nothing left to play."""
+        failures, games = 0, {}
+        while True:
+            try:
+                async with connect(
+                    self.address, additional_headers={"authorization": f"Bearer {self.key}"}, max_size=None,
+                    compression=None, open_timeout=60, ping_timeout=120,
+                ) as socket:  # fmt: skip
+                    await _receive(socket)
+                    for game in games.values():
+                        game.agent.forget(game.name)  # they are told from the start again
+                    self.left += len(games)
+                    games.clear()
+                    await self._play(socket, games)
                     return
-                failures = 0
-        except (ConnectionClosed, OSError, InvalidHandshake, TimeoutError) as error:
-            failures += 1
-            if failures > PATIENCE:
-                raise InterplayError(f"the connection failed {failures} times in a row: {error}") from None
-            await asyncio.sleep(min(10.0, 0.25 * 2**failures))
+            except (ConnectionClosed, OSError, InvalidHandshake, TimeoutError) as error:
+                failures += 1
+                if failures > PATIENCE:
+                    raise InterplayError(f"the connection failed {failures} times in a row: {error}") from None
+                await asyncio.sleep(min(10.0, 0.25 * 2**failures))
+
+    async def _play(self, socket: ClientConnection, games: dict[str, ClientGame]) -> None:
+        """Play on one connection until nothing is left for it."""
+        while True:
+            wanted = min(self.at_once - len(games), self.left)
+            if wanted > 0:
+                self.left -= wanted
+                try:
+                    await _send(socket, {"type": "next", "count": wanted})
+                    dealt = (await _receive(socket))["games"]
+                except BaseException:
+                    self.left += wanted  # none of them was begun here
+                    raise
+                self.left += wanted - len(dealt)
+                for one in dealt:
+                    game = ClientGame(
+                        one["game"], self.candidate.agent(one), one["seats"], one["seq"], list(one["steps"])
+                    )
+                    game.agent.forget(game.name)
+                    games[game.name] = game
+                if not dealt:
+                    self.left = 0  # all that is left is in play elsewhere, or there is none
+            if not games:
+                return
+            await _think(games.values())
+            moves = [
+                {"game": g.name, "seq": g.seq, "actions": {str(s): a for s, a in g.chosen.items() if g.turn[s]}}
+                for g in games.values()
+            ]
+            await _send(socket, {"type": "act", "moves": moves})
+            answers = (await _receive(socket))["games"]
+            for update in answers:
+                self._update(games, update)
+            if any(update.get("error") == "unavailable" for update in answers):
+                await asyncio.sleep(1.0)  # the server cannot book just now: the same moves are sent again
+
+    def _update(self, games: dict[str, ClientGame], update: Mapping[str, Any]) -> None:
+        game = games[update["game"]]
+        if update.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
+            game.agent.forget(game.name)
+            del games[game.name]
+            self.left += 1
+        elif update.get("error") == "unavailable":
+            return
+        elif "error" in update:
+            raise InterplayError(f"game {game.name}: the server says: {update['message']}")
+        elif update["done"]:
+            game.agent.forget(game.name)
+            del games[game.name]
+            self.tell(1)
+        else:
+            game.seq, game.waiting = update["seq"], list(update["steps"])
 
 
 async def _receive(socket: ClientConnection) -> dict[str, Any]:
@@ -238,65 +292,6 @@ async def _receive(socket: ClientConnection) -> dict[str, Any]:
 
 async def _send(socket: ClientConnection, frame: dict[str, Any]) -> None:
     await socket.send(orjson.dumps(frame).decode())
-
-
-async def _play(
-    socket: ClientConnection,
-    candidate: Candidate,
-    at_once: int,
-    budget: _Budget,
-    tell: Progress,
-    games: dict[str, ClientGame],
-) -> bool:
-    """Play on one connection; True when nothing is left for it."""
-    while True:
-        wanted = min(at_once - len(games), budget.left)
-        if wanted > 0:
-            budget.left -= wanted
-            try:
-                await _send(socket, {"type": "next", "count": wanted})
-                dealt = (await _receive(socket))["games"]
-            except BaseException:
-                budget.left += wanted  # none of them was begun here
-                raise
-            budget.left += wanted - len(dealt)
-            for one in dealt:
-                game = ClientGame(one["game"], candidate.agent(one), one["seats"], one["seq"], list(one["steps"]))
-                game.agent.forget(game.name)
-                games[game.name] = game
-            if not dealt:
-                budget.left = 0  # all that is left is in play elsewhere, or there is none
-        if not games:
-            return True
-        await _think(games.values())
-        moves = [
-            {"game": g.name, "seq": g.seq, "actions": {str(s): a for s, a in g.chosen.items() if g.turn[s]}}
-            for g in games.values()
-        ]
-        await _send(socket, {"type": "act", "moves": moves})
-        answers = (await _receive(socket))["games"]
-        for update in answers:
-            _update(games, update, tell, budget)
-        if any(update.get("error") == "unavailable" for update in answers):
-            await asyncio.sleep(1.0)  # the server cannot book just now: the same moves are sent again
-
-
-def _update(games: dict[str, ClientGame], update: Mapping[str, Any], tell: Progress, budget: _Budget) -> None:
-    game = games[update["game"]]
-    if update.get("error") == "gone":  # it was dealt anew, or given to another connection: it is not lost
-        game.agent.forget(game.name)
-        del games[game.name]
-        budget.left += 1
-    elif update.get("error") == "unavailable":
-        return
-    elif "error" in update:
-        raise InterplayError(f"game {game.name}: the server says: {update['message']}")
-    elif update["done"]:
-        game.agent.forget(game.name)
-        del games[game.name]
-        tell(1)
-    else:
-        game.seq, game.waiting = update["seq"], list(update["steps"])
 
 
 async def _think(games: Any) -> None:
@@ -334,10 +329,7 @@ def predict(
     progress: Callable[[int, int], Any] | None = None,
 ) -> dict[str, Any]:
     """Answer all that is left of the action prediction; where the evaluation stands then."""
-    admit(agents.values())
-    challenge = call(url, "GET", "/api/v1/challenge")
-    candidate = Candidate(agents, 0)
-    encoding = candidate.prepare(challenge)
+    _, candidate, encoding = _ready(url, agents, 0)
     address = socket_address(url, "/api/v1/predict", encoding=encoding, arrays="base64")
     asyncio.run(_predict(address, key, candidate, at_once, progress))
     return call(url, "GET", "/api/v1/evaluation", key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,9 @@ from interplay.metrics.measured_traces import MeasuredTraces
 from interplay.reports import communication, hanabi, model_calls, teamwork
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import dialogue_lines
-from interplay.reports.document import Report, ReportReplay, Section
+from interplay.reports.document import Report
 from interplay.reports.replay import replay_data
-from interplay.reports.table_report import build_report, crossplay_report, grade_report
+from interplay.reports.table_report import build_report, crossplay_report, grade_report, replay_sections
 from interplay.table import Row, Table
 
 
@@ -32,12 +32,12 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
     provenance = _provenance(measured)
     pairs = _pairs(scores)
     if pairs is not None:
-        report = crossplay_report(pairs, title=title or "Cross-play", replays=replays, provenance=provenance)
+        report = crossplay_report(pairs, title=title or "Cross-play", provenance=provenance)
     else:
-        report = build_report({"scores": scores}, replays, title=title or "Report", provenance=provenance)
+        report = build_report({"scores": scores}, title=title or "Report", provenance=provenance)
     makers = (teamwork, hanabi, communication, model_calls)
     more = [section for maker in makers for section in maker.sections(measured)]
-    return _before_replays(report, more)
+    return replace(report, sections=[*report.sections, *more, *replay_sections(replays)])
 
 
 def grade_document(
@@ -58,16 +58,11 @@ def grade_document(
         subtitle="How well it works with each partner of a panel",
         intro=GRADE_INTRO,
         tables=tables | {"seats": replace(cells, title="In each seat")},
-        replays=[show_episode(measured, number) for number in measured.shown],
         provenance=_provenance(measured) | dict(provenance),
     )
-    return _before_replays(made, [*teamwork.sections(measured), *hanabi.sections(measured)])
-
-
-def _before_replays(made: Report, more: Sequence[Section]) -> Report:
-    """The report with further sections, the replays still last."""
-    body = [s for s in made.sections if not isinstance(s, ReportReplay)]
-    return replace(made, sections=[*body, *more, *(s for s in made.sections if isinstance(s, ReportReplay))])
+    more = [*teamwork.sections(measured), *hanabi.sections(measured)]
+    replays = replay_sections([show_episode(measured, number) for number in measured.shown])
+    return replace(made, sections=[*made.sections, *more, *replays])
 
 
 GRADE_INTRO = (

@@ -21,6 +21,12 @@ from interplay.server.schema import buckets
 MOST_NAMES = 50_000
 
 
+def too_many(what: str, seconds: float) -> ApiError:
+    """The refusal of whoever comes too often, with how long to wait."""
+    wait_s = max(1, math.ceil(seconds))
+    return ApiError("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
+
+
 class Buckets:
     """Each name may do `burst` things at once and `per_second` in the long run."""
 
@@ -52,9 +58,7 @@ class Buckets:
             ApiError: The name has too few left; the message says how long to wait.
         """
         if not self.take(name, cost):
-            wait = (cost - self._left(name, self._clock.monotonic())) / self._rate
-            wait_s = max(1, math.ceil(wait))
-            raise ApiError("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
+            raise too_many(what, (cost - self._left(name, self._clock.monotonic())) / self._rate)
 
     def exhausted(self, name: str) -> bool:
         """Whether the name has nothing left; asking costs nothing."""
@@ -112,8 +116,7 @@ class SharedBuckets:
             ApiError: The name has none left; the message says how long to wait.
         """
         if not self.take(tx, name):
-            wait_s = max(1, math.ceil((1.0 - self.left(tx, name)) / self._rate))
-            raise ApiError("too_many", f"too many {what}: wait {wait_s} s", wait_s=wait_s)
+            raise too_many(what, (1.0 - self.left(tx, name)) / self._rate)
 
     async def exhausted(self, name: str) -> bool:
         """Whether the name has nothing left; asking costs nothing."""

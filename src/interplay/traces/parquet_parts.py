@@ -11,11 +11,11 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -29,6 +29,7 @@ from interplay.untrusted_files import regular_file
 _NAME = re.compile(r"part-(\d{6,12})")
 MOST_ROWS = {"episodes": 1_000_000, "actions": 100_000_000, "checksums": 100_000_000, "events": 20_000_000}
 MOST_BYTES = 4 << 30  # of a table, unpacked
+Fetched = TypeVar("Fetched")
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _ranges(folders: Sequence[Path]) -> list[ParquetPart]:
             ranges = {row[0]: row[1:] for row in con.execute(query, {"files": files}).fetchall()}
     except duckdb.Error:
         for file in files:  # slower, but it knows which file is to blame
-            _read(Path(file), "episodes", None)
+            _read(Path(file), "episodes", (0, 0), _rows)
         raise
     return [_part(folder, *ranges.get(file, (None, None, 0))) for folder, file in zip(folders, files, strict=True)]
 
@@ -120,21 +121,19 @@ def _part(folder: Path, first: Any, last: Any, count: int) -> ParquetPart:
     return ParquetPart(folder, first, last)
 
 
-def _read(file: Path, table: str, span: tuple[int, int] | None) -> duckdb.DuckDBPyConnection:
-    """Run the query for a table's rows; the caller fetches them. An error that names the file if it is not ours."""
-    con = connect()
+def _read(
+    file: Path, table: str, span: tuple[int, int], fetch: Callable[[duckdb.DuckDBPyConnection], Fetched]
+) -> Fetched:
+    """What `fetch` makes of a table's rows within a span of episodes; an error names the file if it is not ours."""
     columns = ", ".join(f'"{c}"' for c in TABLES[table])
-    try:
-        _check_bounds(con, file, table)
-        _check_types(con, file, table)
-        query = f"SELECT {columns} FROM read_parquet($file)"
-        if span is None:
-            return con.execute(query, {"file": str(file)})
-        query += " WHERE episode BETWEEN $low AND $high"
-        return con.execute(query, {"file": str(file), "low": span[0], "high": span[1]})
-    except duckdb.Error as error:
-        con.close()
-        raise TraceError(_unreadable(file, error)) from None
+    query = f"SELECT {columns} FROM read_parquet($file) WHERE episode BETWEEN $low AND $high"
+    with connect() as con:
+        try:
+            _check_bounds(con, file, table)
+            _check_types(con, file, table)
+            return fetch(con.execute(query, {"file": str(file), "low": span[0], "high": span[1]}))
+        except duckdb.Error as error:
+            raise TraceError(_unreadable(file, error)) from None
 
 
 def _unreadable(file: Path, error: duckdb.Error) -> str:
@@ -164,35 +163,20 @@ def _check_types(con: duckdb.DuckDBPyConnection, file: Path, table: str) -> None
             raise TraceError(f"{file}: column {name!r} has the type {types[name]}, a trace set has {kind} there")
 
 
-def _fetch(file: Path, table: str, span: tuple[int, int]) -> Columns:
-    con = _read(file, table, span)
-    try:
-        return {name: _filled(values) for name, values in con.fetchnumpy().items()}
-    except duckdb.Error as error:
-        raise TraceError(_unreadable(file, error)) from None
-    finally:
-        con.close()
+def _rows(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    return [dict(zip(TABLES["episodes"], row, strict=True)) for row in con.fetchall()]
 
 
-def _filled(values: Any) -> np.ndarray:
-    return np.ma.filled(values, NOBODY) if isinstance(values, np.ma.MaskedArray) else values
-
-
-def _fetch_rows(file: Path, span: tuple[int, int]) -> list[dict[str, Any]]:
-    con = _read(file, "episodes", span)
-    try:
-        return [dict(zip(TABLES["episodes"], row, strict=True)) for row in con.fetchall()]
-    except duckdb.Error as error:
-        raise TraceError(_unreadable(file, error)) from None
-    finally:
-        con.close()
+def _columns(con: duckdb.DuckDBPyConnection) -> Columns:
+    fetched: dict[str, Any] = con.fetchnumpy()
+    return {n: np.ma.filled(v, NOBODY) if isinstance(v, np.ma.MaskedArray) else v for n, v in fetched.items()}
 
 
 def read_part(part: ParquetPart, numbers: np.ndarray) -> Iterator[Episode]:
     """Episodes of one part by ascending number: one query a table, however many they are."""
     span = (int(numbers[0]), int(numbers[-1]))
-    rows = _fetch_rows(part.file("episodes"), span)
-    tables = {name: _fetch(part.file(name), name, span) for name in ("actions", "checksums", "events")}
+    rows = _read(part.file("episodes"), "episodes", span, _rows)
+    tables = {name: _read(part.file(name), name, span, _columns) for name in ("actions", "checksums", "events")}
     if len(rows) != len(numbers):
         wanted = set(numbers.tolist())
         rows = [row for row in rows if row["episode"] in wanted]

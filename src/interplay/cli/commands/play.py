@@ -53,7 +53,7 @@ class PlayCommand(PlayOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossplay(PlayOptions):
+class Crossplay(PlayCommand):
     """Every agent with every agent, in every seating, self-play included.
 
     Examples:
@@ -62,16 +62,10 @@ class Crossplay(PlayOptions):
         --out traces --report crossplay.html
     """
 
-    game: str
-    """The game: a name of `interplay list games`, or module:Thing."""
     agents: tuple[str, ...]
     """Names of `interplay list agents`, or module:Thing."""
     episodes: int = 20
     """Episodes for each team."""
-    seed: int = 0
-    """Results depend on the seed and the team alone."""
-    out: Path | None = None
-    """Folder for the traces; none are kept without it."""
     report: Path | None = None
     """Where to write an HTML report."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, drafted, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi
 from interplay.traces.importers.registry import LeftOut
 from interplay.untrusted_files import read_safetensors
@@ -33,21 +33,12 @@ def import_ah2ac2(source: str | os.PathLike[str]) -> Iterator[Episode | LeftOut]
     game = hanabi(int(arrays["num_players"].reshape(-1)[0]))
     keeping_points = hanabi(game.num_seats, bomb="keep")
     for item in settle(_drafts(game, arrays, path.name)):
-        if isinstance(item, LeftOut):
-            yield item
-            continue
-        draft = item.draft
-        recorded_score = draft.episode.events[0].payload["score"]
-        if item.episode.score == recorded_score:
-            yield item.episode
-            continue
-        retry = Draft(
-            where=draft.where,
-            episode=replace(draft.episode, options=dict(keeping_points.options)),
-            score=recorded_score,
-        )
-        for retried in settle([retry]):
-            yield retried.episode if isinstance(retried, Settled) else retried
+        if isinstance(item, Settled):
+            draft, score = item.draft, item.episode.events[0].payload["score"]
+            if item.episode.score != score:
+                kept = replace(draft.episode, options=dict(keeping_points.options))
+                (item,) = settle([replace(draft, episode=kept, score=score)])
+        yield item.episode if isinstance(item, Settled) else item
 
 
 def _load(path: Path) -> dict[str, np.ndarray]:
@@ -59,12 +50,10 @@ def _load(path: Path) -> dict[str, np.ndarray]:
     if missing:
         raise TraceError(f"{path} has no {' and no '.join(missing)}; it has {', '.join(sorted(arrays))}")
     for name in ARRAYS:
-        if arrays[name].dtype.kind not in "iuf" or not np.isfinite(arrays[name]).all():
+        numbers = arrays[name].dtype.kind in "iuf" and np.isfinite(arrays[name]).all()
+        if not numbers or not np.array_equal(arrays[name], np.round(arrays[name])):
             raise TraceError(f"{path}: {name} holds {arrays[name].dtype}, not whole numbers")
-        if not np.issubdtype(arrays[name].dtype, np.integer):
-            whole = np.array_equal(arrays[name], np.round(arrays[name]))
-            if not whole:
-                raise TraceError(f"{path}: {name} holds {arrays[name].dtype}, not whole numbers")
+        if arrays[name].dtype.kind == "f":
             arrays[name] = arrays[name].astype(np.int64)
     _check_shapes(path, arrays)
     return arrays
@@ -91,10 +80,7 @@ def _check_shapes(path: Path, arrays: dict[str, np.ndarray]) -> None:
 def _drafts(game: Hanabi, arrays: dict[str, np.ndarray], file: str) -> Iterator[Draft | LeftOut]:
     for index, number in enumerate(arrays["game_ids"].tolist()):
         where = f"{file}, game {index} (id {number})"
-        try:
-            yield _draft(game, arrays, where, index)
-        except InterplayError as error:
-            yield LeftOut(where, str(error))
+        yield drafted(where, _draft, game, arrays, where, index)
 
 
 def _draft(game: Hanabi, arrays: dict[str, np.ndarray], where: str, index: int) -> Draft:

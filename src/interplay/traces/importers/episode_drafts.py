@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -59,6 +59,14 @@ def draft_episode(
         rewards=np.zeros(game.num_seats),
         terminated=False,
     )
+
+
+def drafted(where: str, draft: Callable[..., Draft], *arguments: Any) -> Draft | LeftOut:
+    """The draft that a function makes of a game, or why there is none."""
+    try:
+        return draft(*arguments)
+    except InterplayError as error:
+        return LeftOut(where, str(error))
 
 
 def recorded(name: str, **config: Any) -> Identity:

@@ -20,7 +20,7 @@ from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK, PLAY, HanabiRules
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, drafted, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.registry import LeftOut
 from interplay.traces.replay import Replay, game_of, replay
@@ -53,10 +53,7 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
             where = f"{file.name}{place}"
             if isinstance(record, dict) and record.get("id"):
                 where += f" (game {record['id']})"
-            try:
-                yield _draft(record, where, index)
-            except InterplayError as error:
-                yield LeftOut(where, str(error))
+            yield drafted(where, _draft, record, where, index)
             index += 1
 
 

@@ -25,7 +25,7 @@ from interplay import untrusted_files
 from interplay.errors import InterplayError, TraceError
 from interplay.games.hanabi.state import DISCARD, HINT_COLOUR, HINT_RANK
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, remark, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, drafted, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.registry import LeftOut
 
@@ -58,10 +58,7 @@ def _drafts(path: Path) -> Iterator[Draft | LeftOut]:
         where = f"{path.name}, line {number}"
         if isinstance(record, dict) and "id" in record:
             where += f" (game {record['id']})"
-        try:
-            yield _draft(record, where, number - 1)
-        except InterplayError as error:
-            yield LeftOut(where, str(error))
+        yield drafted(where, _draft, record, where, number - 1)
 
 
 def _records(path: Path) -> Iterator[tuple[int, Any]]:

@@ -26,7 +26,7 @@ from interplay.games.overcooked import layouts
 from interplay.games.overcooked.state import ACTIONS, MOVES, STAY
 from interplay.games.registry import make
 from interplay.rollout.episode import Episode
-from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, recorded, settle
+from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, drafted, recorded, settle
 from interplay.traces.importers.registry import LeftOut
 from interplay.untrusted_files import MiB, read_json, read_text
 
@@ -221,10 +221,7 @@ def _episodes(rounds: list[WebRound | LeftOut], table: Mapping[str, Mapping[str,
         about = table.get(item.file, table.get(Path(item.file).name, {}))
         person = _hashed(about.get("person") or str(Path(item.file).parent))
         number = seen[person] = seen.get(person, -1) + 1
-        try:
-            drafts.append(_draft(item, about.get("partner") or "partner", person, number))
-        except InterplayError as error:
-            drafts.append(LeftOut(item.file, str(error)))
+        drafts.append(drafted(item.file, _draft, item, about.get("partner") or "partner", person, number))
     for result in settle(drafts):
         yield _as_it_was(result, by_file) if isinstance(result, Settled) else result
 
