@@ -19,8 +19,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats, sample_by_difficulty
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.saved_stages import parse_run_range
 from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
