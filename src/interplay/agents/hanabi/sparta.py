@@ -53,6 +53,7 @@ class Sparta(Policy):
     """A policy with search."""
 
     identity_kind: ClassVar[str] = "sparta"
+    encoding: ClassVar[str] = "seen"  # that `act` reads
     blueprint: Policy
     least: Float[Array, ""]  # how much better a move has to be
     rollouts: int = eqx.field(static=True)  # in all, shared equally by the legal moves
@@ -73,11 +74,6 @@ class Sparta(Policy):
                 raise InterplayError(f"sparta: {name} is {value}; at least 1")
         self.blueprint, self.rollouts, self.hands, self.rules = blueprint, rollouts, hands, rules
         self.least = jnp.float32(least)
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "seen"
 
     def bind(self, game: Game) -> Policy:
         """Bind the policy to search on.
