@@ -378,52 +378,7 @@ def _cell(share: float, studies: int, kind: str) -> str:
     return f"{100 * share:.1f}{mark}"
 
 
-PAGE = """# How often the analyses find what is not there
-
-Simulated studies in which nothing is planted: the share of tests with p below .05, in per cent. Before the stroke all
-partners are liked alike; after it they differ in liking by a standard deviation of {liking} points, which is not what
-the test is about. Where there is one number, differences between partners would be something to find.
-
-    python -m benchmarks.error_rates --kind tests
-    python -m benchmarks.error_rates --kind others
-    python -m benchmarks.error_rates --kind intervals
-    python -m benchmarks.error_rates --page docs/results/error_rates.md
-
-{done} With {least} studies, a true 5 % falls between {low:.1f} and {high:.1f} in 99 of 100 simulations. `+` marks
-shares above the band of their own number of studies, `-` those below it: these tests are careful. Linear models are
-fitted in batches, whose p values are those of the shipped functions to 1e-12 (`--check`).
-
-| design | people | partners | |
-|---|---|---|---|
-| all meet all | 60 | 8 | one rating of each |
-| many people | 240 | 8 | one rating of each |
-| partners drawn | 60 | 12 | everyone meets 3 |
-| few partners | 40 | 4 | two ratings of each |
-| missing cells | 60 | 8 | 40 % of the cells missing, more of some partners than of others |
-| rough scale | 24 | 6 | five points, most answers near the top; people differ in spread and in their slopes |
-
-People differ by 0.7 points, tastes of one person for one partner by 0.4, single answers by 1; answers are rounded to a
-scale of 7 points. The measure of the game differs between partners as much as within them; that of the partner is the
-same in all of its games.
-
-## Share of p below .05 where nothing is there
-
-{tests}
-
-The rows *clustered by person* are what was the default before, in every eighth study. Score against hand-overs
-(`interdependence`) is the regression on the game, with the score in place of the rating.
-
-{others}
-
-`ranks against own scores` takes rankings of all partners, so it has none where partners are drawn, and about 230
-studies where cells are missing; its p cannot be below 1/24 with four partners. Presses of buttons (`clicks`) have
-intervals and no test. A t test over people, which ranks against own scores had before, finds 64.5 % in studies of 20
-people and 5 partners that differ in liking and in score (`tests/study/analysis/test_partners_drawn.py`).
-
-## Share of 95 % intervals that hold what was planted
-
-{intervals}
-"""
+TEMPLATE = Path(__file__).with_name("error_rates_template.md")
 
 
 def page(out: Path) -> str:
@@ -439,7 +394,7 @@ def page(out: Path) -> str:
     done = f"{many} studies in each design and condition."
     low, high = band(least)
     intervals = table(out, "intervals") if (out / "intervals").exists() else "Not simulated yet."
-    return PAGE.format(
+    return TEMPLATE.read_text(encoding="utf-8").format(
         liking=LIKING_SD, done=done, least=f"{least:,}", low=100 * low, high=100 * high, tests=table(out, "tests"),
         others=table(out, "others"), intervals=intervals,
     )  # fmt: skip

@@ -21,25 +21,18 @@ import roster as table
 from roster import RESULTS
 
 import interplay
+from interplay.papers.ah2ac2.proxies import behaviour
 from interplay.traces import TraceSet
 
 
-def behaviour(traces: Any, agents: str | None = None) -> dict[str, float]:
-    """The two ratios over all rows of these agents, weighed by how often each could happen."""
-    rows = interplay.measure(traces, ["hanabi/behaviour"]).rows
-    mine = [r for r in rows if r["value"] is not None and (agents is None or agents in str(r["agent"]))]
-    wanted = {"ipp": ("ipp", "told"), "communicativeness": ("communicativeness", None)}
-    made = {}
-    for name, (metric, known) in wanted.items():
-        held = [r for r in mine if r["metric"] == metric and (known is None or r["known"] == known)]
-        made[name] = round(sum(r["value"] * r["n"] for r in held) / sum(r["n"] for r in held), 4)
-    return made
+def measured(traces: TraceSet, agent: str | None = None) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in behaviour(traces, agent).items()}
 
 
 def with_itself(agent: Any, game: Any, games: int) -> dict[str, float]:
     traces = interplay.play(game, [agent] * game.num_seats, episodes=games, seed=0)
     scores = [r["value"] for r in interplay.measure(traces, ["score"]).rows if r["metric"] == "score"]
-    return behaviour(traces) | {"points_kept": round(sum(scores) / len(scores), 4)}
+    return measured(traces) | {"points_kept": round(sum(scores) / len(scores), 4)}
 
 
 def main() -> None:
@@ -57,7 +50,7 @@ def main() -> None:
     game = interplay.make(f"hanabi/{given.players}p", bomb="keep")
     people = held.get("people")
     if given.people is not None:
-        people = behaviour(TraceSet.open(given.people), "human")
+        people = measured(TraceSet.open(given.people), "human")
     elif given.bots is not None:
         people = with_itself(interplay.agent(given.bots), game, given.games) | {"who": given.bots}
     if people is None:

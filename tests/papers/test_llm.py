@@ -7,7 +7,7 @@ import pytest
 from interplay.agents.llm.settings import LLMSettings
 from interplay.cli.main import run as command
 from interplay.errors import InterplayError
-from interplay.papers.llm import PRINTED_TABLE4, PaperStudy, StudyPlan, figure3, model_name, play_study
+from interplay.papers.llm import PRINTED, PaperStudy, StudyPlan, figure3, model_name, play_study
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_ours_stand_beside_what_was_printed(folder, capsys):
     assert (ours["reference"]["success"], ours["reference"]["adr"], ours["reference"]["episodes"]) == (1, 1, 1)
     assert len([r for r in table3 if r["source"] == "printed"]) == 6
     table4 = rows(capsys, "table4", folder)
-    assert len([r for r in table4 if r["source"] == "printed"]) == 3 * len(PRINTED_TABLE4) == 27
+    assert len([r for r in table4 if r["source"] == "printed"]) == 3 * sum(map(len, PRINTED["table4"].values())) == 27
     assert {r["level"] for r in table4 if r["source"] == "ours"} == {1}
     (level,) = [r for r in rows(capsys, "table5", folder) if r["source"] == "ours"]
     assert (level["pairings"], level["adr"]) == (4, 1)

@@ -13,7 +13,7 @@ import numpy as np
 import interplay
 from interplay.training import sharding
 from interplay.training.method import Method
-from interplay.training.run import train
+from interplay.training.run import train_stage
 from interplay.training.team_assignment import TeamPlan
 from tests.training.conftest import small
 
@@ -32,7 +32,7 @@ def trained(devices, **settings):
     used.clear()
     patches = mock.patch.object(sharding.DeviceLayout, "place", noted)
     with mock.patch.object(sharding.jax, "devices", lambda: devices), patches:
-        result = train(small(steps=16 * 8 * 12, **settings), Method(TeamPlan(((0, 0),))), quiet=True)
+        result = train_stage(small(steps=16 * 8 * 12, **settings), Method(TeamPlan(((0, 0),))), quiet=True)
     return result, used[0]
 
 for runs, by in ((8, (True, False)), (3, (False, True))):

@@ -25,11 +25,7 @@ class Random(Policy):
     """A policy that takes each legal action with equal probability."""
 
     identity_kind: ClassVar[str] = "random"
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "nothing"
+    encoding: ClassVar[str] = "nothing"  # that `act` reads
 
     def act(self, memory, obs, legal, key):
         """Choose an action and update the memory."""
@@ -41,12 +37,8 @@ class Stay(Policy):
     """A policy that always takes the game's action `stay` or `noop`."""
 
     identity_kind: ClassVar[str] = "stay"
+    encoding: ClassVar[str] = "nothing"  # that `act` reads
     action: int = eqx.field(static=True, default=-1)
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "nothing"
 
     def bind(self, game: Game) -> Policy:
         """Find the idle action.

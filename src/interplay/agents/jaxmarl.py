@@ -69,7 +69,7 @@ class JaxMARLPolicy(Policy):
     def _try(self, game: Game) -> Any:
         key = jax.random.key(0)
         state = game.init(key)
-        obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.reads))
+        obs = jax.tree.map(lambda leaf: leaf[0], game.observe(state, self.reads))
         return self.act(self.hidden, obs, jnp.asarray(game.legal(state)[0]), key)
 
     def init(self, key, seat):
@@ -81,11 +81,11 @@ class JaxMARLPolicy(Policy):
         seen = obs if self.preprocess is None else self.preprocess(obs)
         extra = (legal.astype(jnp.float32),) if self.takes_legal else ()
         if self.hidden is None:
-            output = self.apply(self.params, *jax.tree_util.tree_map(lambda x: x[None], (seen, *extra)))
+            output = self.apply(self.params, *jax.tree.map(lambda x: x[None], (seen, *extra)))
             output = output[0] if isinstance(output, tuple | list) else output
         else:
             # Hidden states are fresh at an episode's start, so that no row is ever marked as done.
-            row = jax.tree_util.tree_map(lambda x: x[None, None], (seen, jnp.zeros((), bool), *extra))
+            row = jax.tree.map(lambda x: x[None, None], (seen, jnp.zeros((), bool), *extra))
             memory, output, *_ = self.apply(self.params, memory, row)
         logits = masked(_logits(output, legal.shape[0]), legal)
         action = jnp.argmax(logits) if self.greedy else jax.random.categorical(key, logits)
@@ -115,7 +115,7 @@ def from_jaxmarl(
         takes_legal: The mask of legal actions follows the observation (feed-forward) or the dones (recurrent).
         preprocess: Applied to an observation first, such as `jnp.ravel` for networks that read flat vectors.
     """
-    params, hidden = jax.tree_util.tree_map(jnp.asarray, (params, hidden))
+    params, hidden = jax.tree.map(jnp.asarray, (params, hidden))
     return JaxMARLPolicy(params, hidden, apply, preprocess, encoding, greedy, takes_legal)
 
 

@@ -360,7 +360,7 @@ def _filled(shape: Shape, arrays: Mapping[str, np.ndarray], path: Path) -> Core 
         if arrays[name].shape != like.shape:
             raise InterplayError(f"{path}: {name} has shape {arrays[name].shape}; its network needs {like.shape}")
         leaves.append(jnp.asarray(arrays[name], jnp.float32))
-    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
+    return jax.tree.unflatten(jax.tree.structure(empty), leaves)
 
 
 def _member_of(folder: Path, member: int | None) -> Path:

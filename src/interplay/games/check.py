@@ -272,7 +272,7 @@ def check_encodings(trial: Trial) -> None:
         for moment in trial.sample:
             obs = game.observe(moment.state, name)
             if encoding.shape is None:
-                for leaf in jax.tree_util.tree_leaves(obs):
+                for leaf in jax.tree.leaves(obs):
                     shape = list(np.shape(plain_array(leaf)))
                     expected = f"every array of {name!r} to have a leading axis of {game.num_seats} seats"
                     trial.require(shape[:1] == [game.num_seats], "encodings", expected, f"shape {shape}")
@@ -298,7 +298,7 @@ def check_secrecy(trial: Trial) -> None:
             trial.require(same_text, "secrecy", "render(state, seat) to show what the seat may see only", who)
             for name, encoding in game.encodings.items():
                 views = [game.observe(s, name) for s in (twin, moment.state)]
-                mine = [jax.tree_util.tree_map(lambda leaf, seat=seat: leaf[seat], view) for view in views]
+                mine = [jax.tree.map(lambda leaf, seat=seat: leaf[seat], view) for view in views]
                 hides = encoding.privileged or difference(*mine) is None
                 trial.require(hides, "secrecy", f"the encoding {name!r} to be marked privileged", who)
     trial.require(told_apart, "secrecy", "`alike` to give another state at least once", "the same state each time")
@@ -353,7 +353,7 @@ def check_compiled(trial: Trial) -> None:
 
 def _check_one_compiled(trial: Trial, name: str, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> None:
     eager = {i: function(*calls[i]) for i in {0, len(calls) - 1}}
-    batch = jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *calls)
+    batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *calls)
     try:
         jitted = jax.jit(function)(*calls[0])
         mapped = jax.jit(jax.vmap(function))(*batch)
@@ -362,7 +362,7 @@ def _check_one_compiled(trial: Trial, name: str, function: Callable[..., Any], c
     change = difference(jitted, eager[0], exact=False)
     trial.require(change is None, "compiled", f"{name} to give the same under jit", change)
     for i, expected in eager.items():
-        row = jax.tree_util.tree_map(lambda leaf, i=i: leaf[i], mapped)
+        row = jax.tree.map(lambda leaf, i=i: leaf[i], mapped)
         change = difference(row, expected, exact=False)
         trial.require(change is None, "compiled", f"{name} to give the same under vmap", change)
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, UInt32
 def checksum(state: Any) -> UInt32[Array, ""]:
     """Return a 32-bit mix of all values of a state. Pure JAX; floats count by their bits."""
     total = jnp.uint32(2166136261)
-    for leaf in jax.tree_util.tree_leaves(state):
+    for leaf in jax.tree.leaves(state):
         values = jnp.asarray(leaf)
         if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
             values = jax.random.key_data(values)

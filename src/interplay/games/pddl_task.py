@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -68,11 +69,21 @@ def write_task(
     domain += _block("constants", (f"{thing} - {kind}" for thing, kind in (constants or {}).items()))
     domain += [*_block("predicates", predicates), "  (:functions (total-cost) - number)"]
     domain += [operator.pddl() for operator in operators]
+    return PlanningTask("\n".join([*domain, ")"]) + "\n", write_problem(name, objects, facts, goal))
+
+
+def write_problem(name: str, objects: dict[str, str], facts: Iterable[str], goal: str) -> str:
+    """Return the text of a problem, as `write_task` takes its parts."""
     problem = [f"(define (problem {name}-1)", f"  (:domain {name})"]
     problem += _block("objects", (f"{thing} - {kind}" for thing, kind in objects.items()))
     problem += _block("init", [*facts, "(= (total-cost) 0)"])
     problem += [f"  (:goal {goal})", "  (:metric minimize (total-cost))"]
-    return PlanningTask("\n".join([*domain, ")"]) + "\n", "\n".join([*problem, ")"]) + "\n")
+    return "\n".join([*problem, ")"]) + "\n"
+
+
+def without_action(domain: str, name: str) -> str:
+    """Return the text of a domain without one of its actions."""
+    return re.sub(rf"  \(:action {name}\n(    .*\n)+", "", domain)
 
 
 def _block(word: str, lines: Iterable[str]) -> list[str]:

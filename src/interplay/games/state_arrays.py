@@ -63,8 +63,8 @@ def unpack(game: Game, arrays: Mapping[str, np.ndarray], length: int) -> tuple[A
         values = values.astype(data.dtype) if hasattr(data, "dtype") else values
         leaves.append(jax.random.wrap_key_data(jnp.asarray(values)) if _is_key(like) else values)
     if is_jax(game):
-        return jax.tree_util.tree_unflatten(form, leaves), steps
-    return [jax.tree_util.tree_unflatten(form, [leaf[t] for leaf in leaves]) for t in range(length + 1)], steps
+        return jax.tree.unflatten(form, leaves), steps
+    return [jax.tree.unflatten(form, [leaf[t] for leaf in leaves]) for t in range(length + 1)], steps
 
 
 def _state_arrays(game: Game, state: Any) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ def difference(first: Any, second: Any, *, exact: bool = True) -> str | None:
     if _structure(first) != _structure(second):
         return f"the structures {_short(_structure(first))} and {_short(_structure(second))}"
     leaves = jax.tree_util.tree_leaves_with_path(first)
-    for (path, a), b in zip(leaves, jax.tree_util.tree_leaves(second), strict=True):
+    for (path, a), b in zip(leaves, jax.tree.leaves(second), strict=True):
         where = jax.tree_util.keystr(path) or "the value"
         change = _leaf_difference(a, b, exact)
         if change:
@@ -26,7 +26,7 @@ def difference(first: Any, second: Any, *, exact: bool = True) -> str | None:
 
 
 def _structure(tree: Any) -> Any:
-    return jax.tree_util.tree_structure(tree)
+    return jax.tree.structure(tree)
 
 
 def _leaf_difference(a: Any, b: Any, exact: bool) -> str | None:

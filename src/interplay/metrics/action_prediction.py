@@ -61,7 +61,7 @@ def predict_actions(game: Game, policy: Policy, batch: ReplayBatch, smoothing: f
     actions = np.zeros((size, length, game.num_seats), np.int32)
     for place, episode in enumerate(batch.episodes):
         actions[place, : episode.length] = episode.actions
-    states = jax.tree_util.tree_map(lambda x: _fill(_fill(x[:, :-1], size, 0), length, 1), batch.states)
+    states = jax.tree.map(lambda x: _fill(_fill(x[:, :-1], size, 0), length, 1), batch.states)
     arrays, static = eqx.partition(policy, eqx.is_array)
     predicted = _program(game, StaticPolicy(static))(arrays, states, actions, jnp.float32(smoothing))
     return ActionPredictions(*(np.asarray(x)[:count, : batch.played.shape[1]] for x in predicted))

@@ -8,6 +8,7 @@ the team and each role alone. `play_study` fills it and goes on where it stopped
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,32 +35,7 @@ FRAMEWORKS: Mapping[str, str] = {"baseline": "Baseline", "proagent": "Pro-Agent"
 LAYOUT, OPEN_LAYOUT = "original", "nrc"
 PAPER_WINDOW, FIXED_WINDOW = "0.15 x horizon", "20 steps"
 
-PRINTED_TABLE2 = {"GPT-4o": (95, 120, 100), "Claude Sonnet 4": (100, 100, 100), "Gemma-31B": (94, 160, 100)}
-PRINTED_TABLE3 = {
-    ("GPT-4o", "Pro-Agent"): (0.90, 0.72, 4612.50), ("GPT-4o", "AToM"): (0.93, 0.70, 2464.50),
-    ("Claude Sonnet 4", "Pro-Agent"): (0.99, 0.78, 8200.24), ("Claude Sonnet 4", "AToM"): (0.95, 0.84, 9850.00),
-    ("Gemma-31B", "Pro-Agent"): (0.87, 0.59, 4211.20), ("Gemma-31B", "AToM"): (0.92, 0.73, 2102.30),
-}  # fmt: skip
-PRINTED_TABLE4 = {  # by level: success and ADR
-    ("GPT-4o", "Baseline"): ((1.00, 0.30), (0.97, 0.25), (0.93, 0.18)),
-    ("GPT-4o", "Pro-Agent"): ((0.70, 0.05), (0.50, 0.00), (0.30, 0.00)),
-    ("GPT-4o", "AToM"): ((0.90, 0.55), (0.80, 0.50), (0.70, 0.45)),
-    ("Claude Sonnet 4", "Baseline"): ((0.85, 0.12), (0.69, 0.08), (0.55, 0.05)),
-    ("Claude Sonnet 4", "Pro-Agent"): ((0.95, 0.45), (0.80, 0.38), (0.65, 0.30)),
-    ("Claude Sonnet 4", "AToM"): ((0.85, 0.55), (0.70, 0.50), (0.55, 0.45)),
-    ("Gemma-31B", "Baseline"): ((0.70, 0.52), (0.50, 0.47), (0.30, 0.40)),
-    ("Gemma-31B", "Pro-Agent"): ((0.95, 0.62), (0.80, 0.57), (0.65, 0.50)),
-    ("Gemma-31B", "AToM"): ((1.00, 0.78), (0.92, 0.73), (0.85, 0.65)),
-}
-PRINTED_TABLE5 = {1: (0.71, 0.74), 2: (0.66, 0.66), 3: (0.58, 0.55)}
-PRINTED_FIGURE2 = {("GPT-4o", "GPT-4o"): 9, ("Claude Sonnet 4", "GPT-4o"): 21, ("Gemma-31B", "GPT-4o"): 21}
-PRINTED_FIGURE3 = {"redundant": 0.44, "ineffective or delayed": 0.35}
-
-# The ad-hoc human-AI coordination challenge, Table 5: two players, three players; mean, median of scores.
-PRINTED_HANABI = (
-    (2, "DeepSeek-R1", 5.43, 0.0), (2, "DeepSeek-R1 H-Group", 9.91, 0.0),
-    (3, "DeepSeek-R1", 14.38, 18.0), (3, "DeepSeek-R1 H-Group", 14.62, 18.0),
-)  # fmt: skip
+PRINTED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +181,7 @@ def table2(study: PaperStudy) -> Table:
                 "solo_feasible_percent": 100 * len(able) / len(tried) if tried else None,
             }
         )
-    for model, (success, steps, alone) in PRINTED_TABLE2.items():
+    for model, (success, steps, alone) in PRINTED["table2"].items():
         rows.append(
             {"model": model, "source": "printed", "setting": "NRC", "episodes": 10, "success_percent": success,
              "steps": steps, "solo_episodes": None, "solo_feasible_percent": alone}
@@ -225,7 +201,7 @@ def table3(study: PaperStudy) -> Table:
     rows = []
     for (model, framework), group in _groups(_self_play(study), "chef", "framework"):
         rows.append(_team_row(model, framework, group) | {"tokens_per_episode": _mean(group, "tokens")})
-    for (model, framework), (success, adr, tokens) in PRINTED_TABLE3.items():
+    for model, framework, (success, adr, tokens) in _nested(PRINTED["table3"]):
         rows.append(
             {"model": model, "framework": framework, "source": "printed", "episodes": 30, "success": success,
              "adr": adr, "tokens_per_episode": tokens}
@@ -239,7 +215,7 @@ def table4(study: PaperStudy) -> Table:
         _team_row(model, framework, group) | {"level": level}
         for (model, framework, level), group in _groups(_self_play(study), "chef", "framework", "level")
     ]
-    for (model, framework), levels in PRINTED_TABLE4.items():
+    for model, framework, levels in _nested(PRINTED["table4"]):
         for level, (success, adr) in enumerate(levels, 1):
             rows.append(
                 {"model": model, "framework": framework, "source": "printed", "episodes": 10, "success": success,
@@ -256,8 +232,8 @@ def table5(study: PaperStudy) -> Table:
         pairings = [part for _, part in _groups(group, "chef", "assistant", "framework")]
         windows = {name: [v for p in pairings if (v := _mean(p, name)) is not None] for name in ("adr", "adr_20")}
         rows.append({"level": level, "source": "ours", "pairings": len(pairings)} | _means(windows))
-    for level, (normalised, fixed) in PRINTED_TABLE5.items():
-        rows.append({"level": level, "source": "printed", "pairings": 9, "adr": normalised, "adr_20": fixed})
+    for level, (normalised, fixed) in PRINTED["table5"].items():
+        rows.append({"level": int(level), "source": "printed", "pairings": 9, "adr": normalised, "adr_20": fixed})
     columns = ["level", "source", "pairings", "adr", "adr_sd", "adr_20", "adr_20_sd"]
     return Table.of(rows, "Table 5: the level's window (.15 of the horizon) and 20 steps", columns=columns)
 
@@ -289,8 +265,8 @@ def hanabi_models(folders: Sequence[str | os.PathLike[str]]) -> Table:
                 | {"moves": mean(g.length for g in games), "cut_by_limit": ends.count("limit")}
                 | {"fallback": fallback_share(games)}
             )
-    for players, agent, average, middle in PRINTED_HANABI:
-        rows.append({"source": "printed", "players": players, "agent": agent, "mean": average, "median": middle})
+    for players, agent, (average, middle) in _nested(PRINTED["hanabi"]):
+        rows.append({"source": "printed", "players": int(players), "agent": agent, "mean": average, "median": middle})
     return Table.of(rows, "Language models in Hanabi; fallback: share of moves that the model did not make")
 
 
@@ -303,7 +279,7 @@ def figure2(study: PaperStudy) -> tuple[Table, str]:
         for (chef, assistant), group in _groups(_baseline(study), "chef", "assistant")
     ]  # fmt: skip
     picture = _matrix(rows)
-    for (chef, assistant), errors in PRINTED_FIGURE2.items():
+    for chef, assistant, errors in _nested(PRINTED["figure2"]):
         rows.append(
             {"chef": chef, "assistant": assistant, "source": "printed", "episodes": None, "refused_per_episode": errors}
         )
@@ -324,7 +300,7 @@ def figure3(study: PaperStudy) -> tuple[Table, Table, str]:
     for (level,), group in _groups(judged, "level"):
         shares = {category: sum(r["category"] == category for r in group) / len(group) for category in CATEGORIES}
         outcomes.append({"level": level, "source": "ours", "judged": len(group)} | shares)
-    redundant, ineffective = PRINTED_FIGURE3.values()
+    redundant, ineffective = PRINTED["figure3"].values()
     outcomes.append(
         {"level": "all", "source": "printed", "judged": None, "redundant": redundant, "ineffective": ineffective}
     )
@@ -363,6 +339,11 @@ def _groups(rows: Sequence[Row], *by: str) -> Iterator[tuple[tuple[Any, ...], li
     for row in rows:
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
     yield from sorted(groups.items(), key=lambda item: tuple(map(str, item[0])))
+
+
+def _nested(table: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the entries of a printed table with both of their keys."""
+    return ((one, other, value) for one, row in table.items() for other, value in row.items())
 
 
 def _mean(rows: Sequence[Row], name: str) -> float | None:

@@ -215,7 +215,7 @@ class _Work:
 
     def _side(self, trained: Trained, learner: int) -> PolicyStack:
         """The candidates, or the responses that were trained with them."""
-        cores = jax.tree_util.tree_map(lambda x: x[:, learner], trained.members.policy)
+        cores = jax.tree.map(lambda x: x[:, learner], trained.members.policy)
         names = [f"{NAMES[learner]}{run:03d}" for run in range(trained.experiment.runs)]
         return self._stack(trained, cores, names)
 
@@ -304,7 +304,7 @@ class _Work:
 
     def _over_time(self, trained: Trained, picked: list[int], learner: int) -> PolicyStack:
         """The selected players of one side in all snapshots, snapshot after snapshot."""
-        parts = [jax.tree_util.tree_map(lambda x: x[picked, learner], s.policies) for s in trained.snapshots]
+        parts = [jax.tree.map(lambda x: x[picked, learner], s.policies) for s in trained.snapshots]
         names = [f"{NAMES[learner]}{c:03d}@{s.update}" for s in trained.snapshots for c in picked]
         return self._stack(trained, _joined(parts), names)
 
@@ -322,7 +322,7 @@ class _Work:
         for place, candidate in enumerate(picked):
             for skill, number in (("final", len(trained.snapshots) - 1), ("mid", skills["snapshot"][place])):
                 then = trained.snapshots[number]
-                networks.append(jax.tree_util.tree_map(lambda x, c=candidate: x[[c], BIASED], then.policies))
+                networks.append(jax.tree.map(lambda x, c=candidate: x[[c], BIASED], then.policies))
                 names.append(f"{NAMES[BIASED]}{candidate:03d}.{skill}")
                 notes = {
                     "preference": preferences[candidate],
@@ -444,7 +444,7 @@ class _Work:
 
     def _responding(self, trained: Trained, names: list[str]) -> PolicyStack:
         """The responses of a training run whose weights are numbers."""
-        stack = self._stack(trained, jax.tree_util.tree_map(lambda x: x[:, 0], trained.members.policy), names)
+        stack = self._stack(trained, jax.tree.map(lambda x: x[:, 0], trained.members.policy), names)
         return stack.take(np.flatnonzero(stack.finite()))
 
     def _responses(self, populations: list[list[Agent]], partners: Partners) -> Trained:
@@ -529,4 +529,4 @@ def _trial(member: PanelMember, place: int, contest: Contest) -> dict[str, list[
 
 def _joined(parts: list[Any]) -> Any:
     """Networks [player, ...] of several sources, one after the other."""
-    return jax.tree_util.tree_map(lambda *x: jnp.concatenate([jnp.asarray(v) for v in x]), *parts)
+    return jax.tree.map(lambda *x: jnp.concatenate([jnp.asarray(v) for v in x]), *parts)

@@ -59,13 +59,13 @@ class PolicyStack:
 
     def agent(self, player: int) -> Agent:
         """Return one player as an agent."""
-        policy = jax.tree_util.tree_map(lambda x: jnp.asarray(x[player]) if eqx.is_array(x) else x, self.policy)
+        policy = jax.tree.map(lambda x: jnp.asarray(x[player]) if eqx.is_array(x) else x, self.policy)
         return Agent(self.names[player], policy)
 
     def finite(self) -> np.ndarray:
         """[player] whether all weights are numbers."""
         all_finite = np.ones(len(self), bool)
-        for leaf in jax.tree_util.tree_leaves(eqx.filter(self.policy, eqx.is_inexact_array)):
+        for leaf in jax.tree.leaves(eqx.filter(self.policy, eqx.is_inexact_array)):
             all_finite &= np.isfinite(np.asarray(leaf)).reshape(len(self), -1).all(axis=1)
         return all_finite
 
@@ -163,7 +163,7 @@ def all_pairs(partners: int, egos: int) -> Int[np.ndarray, "pair 2"]:
 
 
 def _rows(policy: Policy, index: np.ndarray) -> Policy:
-    return jax.tree_util.tree_map(lambda x: x[index] if eqx.is_array(x) else x, policy)
+    return jax.tree.map(lambda x: x[index] if eqx.is_array(x) else x, policy)
 
 
 def _keys(seed: int, items: np.ndarray) -> Any:
@@ -218,7 +218,7 @@ def _play_block(game: Game, mixed: bool, partner: Policy, ego: Policy, key: PRNG
         points = points + jnp.where(on[:, None], step.reward, 0.0)
         events = events + jnp.where(on[:, None, None], step.events, 0)
         faults = faults | (wrong & on[:, None])
-        state = jax.tree_util.tree_map(lambda old, new: where_done(done, old, new), state, after)
+        state = jax.tree.map(lambda old, new: where_done(done, old, new), state, after)
         return (state, memories, done | step.terminated | step.truncated, (points, events, faults)), None
 
     start = (state, memories, jnp.zeros(envs, bool), zeros)

@@ -225,7 +225,7 @@ def rounded(networks: Any) -> Any:
         is_weight = eqx.is_inexact_array(x)
         return jnp.asarray(x).astype(PRECISION).astype(jnp.float32) if is_weight else x
 
-    return jax.tree_util.tree_map(leaf, networks)
+    return jax.tree.map(leaf, networks)
 
 
 def _packed(
@@ -295,8 +295,8 @@ def _unpacked(folder: Path, about: Mapping[str, Any]) -> dict[str, Agent]:
             if stack is None or stack.shape[1:] != like.shape or not 0 <= listed["row"] < len(stack):
                 raise InterplayError(f"{path} has no weights {name} of the policy {listed['name']}")
             leaves.append(stack[listed["row"]])
-        core = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
-        full = jax.tree_util.tree_map(lambda x: jnp.asarray(x, jnp.float32), core)
+        core = jax.tree.unflatten(jax.tree.structure(empty), leaves)
+        full = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), core)
         policy = NeuralPolicy(full, listed["encoding"], trained_for=listed["trained_for"], greedy=listed["greedy"])
         digest = _policy_digest(policy, listed["network"], listed["unstuck"], named_arrays(core))  # type: ignore[arg-type]
         if digest != listed["sha256"]:

@@ -17,7 +17,7 @@ from interplay.games.search import SearchResult
 
 MOST_STATES = 200_000  # states of one search; beyond it the search gives up
 IDLE_ACTIONS = ("stay", "noop", "wait", "idle", "pass")
-tree_map = jax.tree_util.tree_map
+tree_map = jax.tree.map
 
 
 class _Layer(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from interplay.errors import InterplayError
@@ -19,16 +20,29 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m interplay.training", description=__doc__)
     parser.add_argument("config", help="JSON file with the fields of interplay.training.config.Experiment")
-    parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as ppo.epochs=8")
     parser.add_argument("--out", help="folder for log, checkpoints and policies; a killed run there goes on")
     parser.add_argument("--teaming", type=float, help="pay hand-overs that end in a soup this much (rewards.teaming)")
+    return run_command(parser, _train, arguments)
+
+
+def run_command(
+    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], int], arguments: list[str] | None
+) -> int:
+    """Parse a configuration's changes and the common options, do the work, and return the exit status.
+
+    Args:
+        parser: With the configuration's file and the command's own options.
+        work: What the command does.
+        arguments: Of the command line; None: those of this process.
+    """
+    parser.add_argument("changes", nargs="*", metavar="place=value", help="changes to it, such as envs=8")
     parser.add_argument("--trust", action="store_true", help="let names in files run code, as module:Thing does")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     args = parser.parse_intermixed_args(arguments)  # changes may stand before or after the options
     admit(sys.argv if arguments is None else arguments)
     before = trust_data(args.trust)
     try:
-        return _train(args)
+        return work(args)
     except InterplayError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

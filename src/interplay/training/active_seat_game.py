@@ -80,4 +80,4 @@ class ActiveSeatGame:
                 row = jnp.where(turn[seat], x[seat : seat + 1], row)
             return row
 
-        return jax.tree_util.tree_map(leaf, x)
+        return jax.tree.map(leaf, x)

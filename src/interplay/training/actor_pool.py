@@ -177,7 +177,7 @@ class ActorPool:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    return jax.tree_util.tree_map(lambda *x: np.concatenate(x), *parts)
+    return jax.tree.map(lambda *x: np.concatenate(x), *parts)
 
 
 def _actor(pipe: Any, name: str, options: dict[str, Any], encoding: str, numbers: list[int], seed: int) -> None:
@@ -246,14 +246,14 @@ class _Environments:
             self.states[place], step = game.step(self.states[place], joint, self._key(place, self.times[place]))
             over, late = bool(step.terminated), self.times[place] >= game.horizon
             truncated = np.bool_(not over and (bool(step.truncated) or late))
-            steps.append(jax.tree_util.tree_map(np.asarray, replace(step, truncated=truncated)))
+            steps.append(jax.tree.map(np.asarray, replace(step, truncated=truncated)))
             afters.append(self._observed(place))
             firsts.append(self._first(place) if over or truncated else afters[-1])
         return PoolStep(*(_stack_states(rows) for rows in (afters, steps, firsts)))
 
 
 def _stack_states(rows: list[Any]) -> Any:
-    return jax.tree_util.tree_map(lambda *x: np.stack(x), *rows)
+    return jax.tree.map(lambda *x: np.stack(x), *rows)
 
 
 class PoolProgram(Program):
@@ -292,10 +292,10 @@ class PoolProgram(Program):
                 beside = partners if self._partner_axis is None else _of_run(partners, run)
                 state, line = self._one_update(run, mine, paid, beside, int(first) + i, progress)
                 new.append(state)
-                logs.append(jax.tree_util.tree_map(np.asarray, line))
-            runs = jax.tree_util.tree_map(lambda *x: jnp.stack(x), *new)
+                logs.append(jax.tree.map(np.asarray, line))
+            runs = jax.tree.map(lambda *x: jnp.stack(x), *new)
             lines.append(_stack_states(logs))
-        empty = jax.tree_util.tree_map(np.zeros_like, lines[0])
+        empty = jax.tree.map(np.zeros_like, lines[0])
         return runs, _stack_states(lines + [empty] * (self.chunk_size - len(lines)))
 
     def _with_pools(self, runs: RunState) -> RunState:
@@ -309,7 +309,7 @@ class PoolProgram(Program):
             for seed in _pool_seeds(runs, experiment.runs)
         ]
         states = _stack_states([pool.begin() for pool in self._pools])
-        state = jax.tree_util.tree_map(jnp.asarray, states)
+        state = jax.tree.map(jnp.asarray, states)
         world = replace(
             runs.world, state=state, start=jnp.ones_like(runs.world.start), score=jnp.zeros_like(runs.world.score)
         )
@@ -324,21 +324,21 @@ class PoolProgram(Program):
         key, for_world, for_rollout = jax.random.split(run.key, 3)
         world = run.world
         if method.redraws_partners and number > 0 and number % setup.redraw_every == 0:
-            one = jax.tree_util.tree_map(lambda x: x[0], run.members)
-            state = jax.tree_util.tree_map(jnp.asarray, pool.begin())
+            one = jax.tree.map(lambda x: x[0], run.members)
+            state = jax.tree.map(jnp.asarray, pool.begin())
             world = replace(begin(setup, one, run.stats, partners, for_world), state=state)
         weights, shaping = self._rewards(weights, jnp.float32(progress))
         draws = self._draw(for_rollout, jnp.float32(progress))
         draws.pop("reset")
         carry, played, playing = (world, *self._nothing(world)), [], self._playing(run.members)
         for t in range(self.experiment.rollout):
-            now = jax.tree_util.tree_map(lambda x, t=t: x[t], draws)
+            now = jax.tree.map(lambda x, t=t: x[t], draws)
             decision = self._decide(playing, partners, carry[0], now)
-            stepped = jax.tree_util.tree_map(jnp.asarray, pool.step(np.asarray(decision.joint)))
+            stepped = jax.tree.map(jnp.asarray, pool.step(np.asarray(decision.joint)))
             outcome, now = (stepped.after, stepped.step), now | {"fresh": stepped.fresh}
             carry, rows = self._settle(run.members, weights, shaping, carry, decision, outcome, now)
             played.append(rows)
-        rollout = jax.tree_util.tree_map(lambda *x: jnp.stack(x), *played)
+        rollout = jax.tree.map(lambda *x: jnp.stack(x), *played)
         after, cuts, finished = carry
         before = replace(run, key=key, world=world)
         return self._improve(
@@ -358,7 +358,7 @@ class PoolProgram(Program):
 
 
 def _of_run(tree: PyTree, run: int) -> Any:
-    return jax.tree_util.tree_map(lambda x: x[run], tree)
+    return jax.tree.map(lambda x: x[run], tree)
 
 
 def _pool_seeds(runs: RunState, many: int) -> list[int]:

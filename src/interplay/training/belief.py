@@ -137,4 +137,4 @@ def load(path: str | Path, game: Any) -> HandBelief:
     assert size is not None
     empty = HandBelief(game.rules, size[0], metadata["encoding"], tuple(metadata["widths"]), jax.random.key(0))
     leaves = [jnp.asarray(arrays[name]) for name in named_arrays(empty)]
-    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), leaves)
+    return jax.tree.unflatten(jax.tree.structure(empty), leaves)

@@ -88,7 +88,7 @@ def rebuilt(like: Any, arrays: Mapping[str, np.ndarray], where: str) -> Any:
             raise InterplayError(f"{where}: {name} is {has}; expected {wanted.dtype}{list(wanted.shape)}")
         value = jnp.asarray(arrays[name])
         values.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
-    return jax.tree_util.tree_unflatten(structure, values)
+    return jax.tree.unflatten(structure, values)
 
 
 def write_arrays(path: Path, tree: Any) -> str:

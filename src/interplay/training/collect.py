@@ -177,7 +177,7 @@ def nothing_yet(setup: TrainingSetup, world: RolloutWorld) -> tuple[Cuts, Finish
     """Return cuts and finished episodes at the start of a rollout."""
     envs, plan, recalls = setup.experiment.envs, setup.plan, setup.values_use_policy_memory
     cuts = Cuts(
-        state=jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (setup.cuts, *x.shape)), world.state),
+        state=jax.tree.map(lambda x: jnp.broadcast_to(x, (setup.cuts, *x.shape)), world.state),
         rotation=jnp.zeros((setup.cuts, envs), jnp.int32),
         time=jnp.zeros((setup.cuts, envs), jnp.int32),
         count=jnp.zeros(envs, jnp.int32),
@@ -344,7 +344,7 @@ def _new_event_record(setup: TrainingSetup) -> Any:
     if setup.event_recorder is None:
         return ()
     envs = setup.experiment.envs
-    return jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setup.event_recorder.begin())
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (envs, *x.shape)), setup.event_recorder.begin())
 
 
 def _from_kept_states(
@@ -356,7 +356,7 @@ def _from_kept_states(
     origin = jnp.repeat(jnp.array(plan.start_from), per_table)
     source = origin * per_table + (place * per_table).astype(jnp.int32)
     source = jnp.where(origin >= 0, source, jnp.arange(place.shape[0]))
-    kept = jax.tree_util.tree_map(lambda x: x[source], kept_states)
+    kept = jax.tree.map(lambda x: x[source], kept_states)
     return where(origin >= 0, kept, (state, rotation))
 
 
@@ -366,7 +366,7 @@ FRESH_BYTES = 2**26
 def _fits_in_memory(setup: TrainingSetup, keys: Any) -> bool:
     """Return whether initial states can be made for all steps beforehand: dealing cards is many small kernels."""
     one = jax.eval_shape(setup.game.init, keys[0, 0])
-    leaves = [x for x in jax.tree_util.tree_leaves(one) if not jnp.issubdtype(x.dtype, jax.dtypes.prng_key)]
+    leaves = [x for x in jax.tree.leaves(one) if not jnp.issubdtype(x.dtype, jax.dtypes.prng_key)]
     size = sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
     return size * keys.size <= FRESH_BYTES
 
@@ -382,7 +382,7 @@ def _keep_cut(
     """Keep the states in which the horizon struck. More often than there is room for gives -1: the step is left out."""
     capacity = cuts.rotation.shape[0]
     here = struck & (jnp.arange(capacity)[:, None] == cuts.count)  # [cut, env]
-    candidates = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (capacity, *x.shape)), state)
+    candidates = jax.tree.map(lambda x: jnp.broadcast_to(x, (capacity, *x.shape)), state)
     if not isinstance(cuts.memory, tuple):
         there = jax.vmap(lambda x: spread(plan, x))(here)  # [cut, learner, slot]
         memory = jnp.where(there[..., None, None], memory, cuts.memory)

@@ -89,12 +89,12 @@ class Program:
 
             update = jax.jit(self._update_all)  # traced once, for the shapes of the logs and for the loop
             shapes = jax.eval_shape(update, runs, weights, partners, first, progress(first))[1]
-            empty = jax.tree_util.tree_map(lambda x: jnp.zeros((self.chunk_size, *x.shape), x.dtype), shapes)
+            empty = jax.tree.map(lambda x: jnp.zeros((self.chunk_size, *x.shape), x.dtype), shapes)
 
             def one(i: Array, carry: tuple[RunState, dict]) -> tuple[RunState, dict]:
                 runs, logs = carry
                 runs, new = update(runs, weights, partners, first + i, progress(i))
-                return runs, jax.tree_util.tree_map(lambda all, now: all.at[i].set(now), logs, new)
+                return runs, jax.tree.map(lambda all, now: all.at[i].set(now), logs, new)
 
             return jax.lax.fori_loop(0, number, one, (runs, empty))
 
@@ -113,7 +113,7 @@ class Program:
             members = new_networks(self.new_member, jax.random.split(for_members, plan.learners))
         stats = method.new_stats(setup, number - self.experiment.first_run)
         partners = method.init_partners(members, partners)
-        one = jax.tree_util.tree_map(lambda x: x[0], members)
+        one = jax.tree.map(lambda x: x[0], members)
         return RunState(
             key=key,
             members=members,
@@ -155,7 +155,7 @@ class Program:
         key, for_world, for_rollout = jax.random.split(run.key, 3)
         world = run.world
         if method.redraws_partners:
-            one = jax.tree_util.tree_map(lambda x: x[0], run.members)
+            one = jax.tree.map(lambda x: x[0], run.members)
             redraw = (number > 0) & (number % setup.redraw_every == 0)
             world = jax.lax.cond(
                 redraw,

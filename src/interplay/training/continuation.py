@@ -51,9 +51,7 @@ def load(program: Program) -> Continued:
     members, steps = zip(*(_member(program, like, file) for file in files), strict=True)
     if len(set(steps)) > 1:
         raise InterplayError(f"continue_from: the files had different steps: {', '.join(map(str, steps))}")
-    stacked = jax.tree_util.tree_map(
-        lambda *leaves: np.stack(leaves).reshape(runs, learners, *leaves[0].shape), *members
-    )
+    stacked = jax.tree.map(lambda *leaves: np.stack(leaves).reshape(runs, learners, *leaves[0].shape), *members)
     return Continued(stacked, steps[0])
 
 
@@ -69,8 +67,8 @@ def _member(program: Program, like: Any, file: str) -> tuple[Any, int]:
     if policy.shape != like.policy.shape or {n: a.shape for n, a in critic.items()} != _shapes(wanted):
         why = "has other layers than `network` says" if critic else "has no critic: train it with output.save_critic"
         raise InterplayError(f"continue_from: {file} {why}")
-    leaves = [*jax.tree_util.tree_leaves(policy), *(critic[name].astype(np.float32) for name in wanted)]
-    member = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(like), leaves)
+    leaves = [*jax.tree.leaves(policy), *(critic[name].astype(np.float32) for name in wanted)]
+    member = jax.tree.unflatten(jax.tree.structure(like), leaves)
     return member, int(about["training"].get("steps", 0))
 
 
@@ -95,5 +93,5 @@ def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[A
                 member = eqx.tree_at(lambda m: m.policy, member, core)
                 break
         members.append(member)
-    of_runs = jax.tree_util.tree_map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *members)
-    return jax.tree_util.tree_map(lambda x: jnp.repeat(x, learners, axis=1), of_runs)
+    of_runs = jax.tree.map(lambda *x: jnp.stack([jnp.asarray(v) for v in x])[:, None], *members)
+    return jax.tree.map(lambda x: jnp.repeat(x, learners, axis=1), of_runs)

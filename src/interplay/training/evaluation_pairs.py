@@ -34,7 +34,7 @@ def play_pair(game: JaxGame, one: Policy, other: Policy, key: PRNGKeyArray, roun
     rotations = jnp.tile(jnp.arange(game.num_seats), rounds)
     keys = jax.random.split(key, rotations.shape[0])
     results = jax.vmap(lambda r, k: _episode(game, one, other, r, k))(rotations, keys)
-    return jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), results)
+    return jax.tree.map(lambda x: jnp.mean(x, axis=0), results)
 
 
 def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""], key: PRNGKeyArray) -> PairResult:

@@ -50,7 +50,7 @@ def self_play(trained: Trained, rounds: int, seed: int) -> np.ndarray:
         policy = NeuralPolicy(core, trained.experiment.network.encoding)
         return play_pair(trained.game, policy, policy, key, rounds).score  # type: ignore[arg-type]
 
-    cores = jax.tree_util.tree_map(lambda x: jnp.asarray(x[:, 0], jnp.float32), trained.members.policy)
+    cores = jax.tree.map(lambda x: jnp.asarray(x[:, 0], jnp.float32), trained.members.policy)
     keys = jax.random.split(jax.random.key(seed), trained.experiment.runs)
     return np.asarray(jax.jit(jax.vmap(one))(cores, keys))
 
@@ -145,7 +145,7 @@ def _put(trained: Trained, run: int, retried: Trained, row: int) -> Trained:
         replace(
             mine,
             returns=listed(mine.returns, theirs.returns),
-            policies=jax.tree_util.tree_map(array, mine.policies, theirs.policies),
+            policies=jax.tree.map(array, mine.policies, theirs.policies),
         )
         for mine, theirs in zip(trained.snapshots, retried.snapshots, strict=False)
     ]
@@ -153,6 +153,6 @@ def _put(trained: Trained, run: int, retried: Trained, row: int) -> Trained:
         mine | {name: listed(mine[name], theirs[name]) for name in ("returns", "member_returns")}
         for mine, theirs in zip(trained.curve, retried.curve, strict=False)
     ]
-    policies = jax.tree_util.tree_map(array, trained.members.policy, retried.members.policy)
+    policies = jax.tree.map(array, trained.members.policy, retried.members.policy)
     members = eqx.tree_at(lambda m: m.policy, trained.members, policies)  # of the values nothing is asked any more
     return replace(trained, members=members, snapshots=snapshots, curve=curve)

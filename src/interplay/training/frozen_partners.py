@@ -38,7 +38,7 @@ class FrozenPartners:
     def repeat(cls, policy: Policy, number: int, runs: int) -> FrozenPartners:
         """Return `number` copies of a policy for each run, whose arrays are replaced while training goes on."""
         arrays, static = eqx.partition(policy, eqx.is_array)
-        copies = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (runs, number, *x.shape)), arrays)
+        copies = jax.tree.map(lambda x: jnp.broadcast_to(x, (runs, number, *x.shape)), arrays)
         return cls(copies, static, number, per_run=True)
 
     @classmethod
@@ -63,7 +63,7 @@ class FrozenPartners:
             if not _same_shapes(arrays, other) or not eqx.tree_equal(static, its_static):
                 names = f"{agents[0].name!r} and {agent.name!r}"
                 raise InterplayError(f"partners in one training run must be of one kind; {names} are not")
-        return cls(jax.tree_util.tree_map(lambda *a: jnp.stack(a), *(a for a, _ in parts)), static, len(parts))
+        return cls(jax.tree.map(lambda *a: jnp.stack(a), *(a for a, _ in parts)), static, len(parts))
 
     @classmethod
     def from_populations(cls, game: Game, populations: Sequence[Sequence[Agent]]) -> FrozenPartners:
@@ -77,14 +77,14 @@ class FrozenPartners:
             raise InterplayError(f"every run needs equally many partners; here they are {', '.join(map(str, sizes))}")
         together = cls.from_agents(game, [agent for population in populations for agent in population])
         split = (len(populations), sizes[0])
-        arrays = jax.tree_util.tree_map(lambda x: x.reshape(*split, *x.shape[1:]), together.arrays)
+        arrays = jax.tree.map(lambda x: x.reshape(*split, *x.shape[1:]), together.arrays)
         return cls(arrays, together.static, sizes[0], per_run=True)
 
     @classmethod
     def from_networks(cls, networks: Any, encoding: str) -> FrozenPartners:
         """Return partners that act by networks [run, partner, ...] on this encoding."""
-        one = jax.tree_util.tree_map(lambda x: x[0, 0], networks)
-        runs, number = jax.tree_util.tree_leaves(networks)[0].shape[:2]
+        one = jax.tree.map(lambda x: x[0, 0], networks)
+        runs, number = jax.tree.leaves(networks)[0].shape[:2]
         partners = cls.repeat(NeuralPolicy(one, encoding), number, runs)
         return replace(partners, arrays=eqx.tree_at(lambda p: p.core, partners.arrays, networks))
 
@@ -92,14 +92,14 @@ class FrozenPartners:
         """Return the partners of some of the runs, in this order."""
         if not self.per_run:
             return self
-        rows = jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], self.arrays)
+        rows = jax.tree.map(lambda x: x[np.asarray(runs)], self.arrays)
         return FrozenPartners(rows, self.static, self.number, per_run=True)
 
 
 def _same_shapes(one: Any, other: Any) -> bool:
     """Return whether two trees hold arrays of the same names, shapes and types."""
-    shapes = [[(x.shape, x.dtype) for x in jax.tree_util.tree_leaves(tree)] for tree in (one, other)]
-    return jax.tree_util.tree_structure(one) == jax.tree_util.tree_structure(other) and shapes[0] == shapes[1]
+    shapes = [[(x.shape, x.dtype) for x in jax.tree.leaves(tree)] for tree in (one, other)]
+    return jax.tree.structure(one) == jax.tree.structure(other) and shapes[0] == shapes[1]
 
 
 @record

@@ -45,7 +45,7 @@ def members_for_play(setup: TrainingSetup, members: PyTree) -> Any:
     def matrix(x: Array) -> Array:
         return x.astype(jnp.bfloat16) if x.ndim >= 3 else x
 
-    policy = jax.tree_util.tree_map(matrix, members.policy)
+    policy = jax.tree.map(matrix, members.policy)
     if policy.shape.trunk == "mlp" and not policy.shape.mask and not policy.shape.extra:
         first = policy.trunk.layers[0].weight
         more = -first.shape[1] % ROUND

@@ -1,8 +1,8 @@
 """The base class of training methods: what a coordination algorithm may decide beside the one PPO.
 
 A method is a frozen dataclass that overrides some of the functions below; every default is plain PPO. A stage of
-training (`run.train`) has one method. Algorithms with several stages, such as a population and then its best response,
-call `run.train` once for each; see `algorithms/`.
+training (`run.train_stage`) has one method. Algorithms with several stages, such as a population and then its best
+response, call `run.train_stage` once for each; see `algorithms/`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Method:
             return PartnerPlacement(PartnerAssignment(jnp.zeros(0, jnp.int32), rotation), ())
         assignment = self.assign_partners(keys[0], stats)
         assert setup.partners is not None
-        arrays = jax.tree_util.tree_map(lambda x: x[assignment.partners], partners)
+        arrays = jax.tree.map(lambda x: x[assignment.partners], partners)
         places = self.plan.envs_per_table(setup.experiment.envs)
         memory = partner_rollout.new_memories(setup.partners, arrays, len(self.plan.partner_slots), places, keys[1])
         return PartnerPlacement(assignment, memory)

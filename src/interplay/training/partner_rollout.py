@@ -24,7 +24,7 @@ def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyAr
         world: The environments.
         key: Of their random choices.
     """
-    arrays = jax.tree_util.tree_map(lambda x: x[world.partners], partners)
+    arrays = jax.tree.map(lambda x: x[world.partners], partners)
     return act_in_groups(setup, arrays, world, partial(to_partners, setup.plan), key)
 
 
@@ -43,7 +43,7 @@ def act_in_groups(
     plan, game, frozen = setup.plan, setup.game, setup.partners
     assert frozen is not None
     by_seat = jax.vmap(lambda s: (game.observe(s, frozen.static.encoding), game.legal(s)))(world.state)
-    seen, legal = jax.tree_util.tree_map(lambda x: group(seats_to_roles(plan, x, world.rotation)), by_seat)
+    seen, legal = jax.tree.map(lambda x: group(seats_to_roles(plan, x, world.rotation)), by_seat)
     seats = group((jnp.arange(plan.roles)[None] + world.rotation[:, None]) % plan.roles)
     start = group(jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 

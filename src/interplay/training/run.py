@@ -67,13 +67,13 @@ class Trained:
     def agent(self, run: int, learner: int = 0, *, snapshot: int | None = None, greedy: bool = False) -> Agent:
         """Return a trained member as an agent, at the end of training or at one of the `snapshots`."""
         policies = self.members.policy if snapshot is None else self.snapshots[snapshot].policies
-        core = jax.tree_util.tree_map(lambda x: jnp.asarray(x[run, learner], jnp.float32), policies)
+        core = jax.tree.map(lambda x: jnp.asarray(x[run, learner], jnp.float32), policies)
         key = neural.game_key(self.game)
         policy = neural.NeuralPolicy(core, self.experiment.network.encoding, trained_for=key, greedy=greedy)
         return Agent(f"run{run}.{learner}", policy, {"run": run, "learner": learner})
 
 
-def train(
+def train_stage(
     experiment: Experiment,
     method: Method,
     *,
@@ -120,9 +120,9 @@ def train(
         """Train some of the runs from another seed, with the same partners and rewards."""
 
         def select(tree: Any) -> Any:
-            return jax.tree_util.tree_map(lambda x: x[np.asarray(runs)], tree)
+            return jax.tree.map(lambda x: x[np.asarray(runs)], tree)
 
-        return train(
+        return train_stage(
             replace(smaller, gate=Gate()),
             method.select_runs(runs),
             partners=None if partners is None else partners.select_runs(runs),
@@ -161,6 +161,9 @@ def _gated(trained: Trained, folder: Path | None, retry: Any, *, has_partners: b
     return replace(trained, policies=policies, dead=tuple(one["run"] for one in record["dead"]))
 
 
+train = train_stage  # the name that methods of other packages import
+
+
 class _Stage:
     """One call of `train`."""
 
@@ -190,7 +193,7 @@ class _Stage:
         if self.continued is None:
             return runs
         # Copies, since a chunk donates its arrays to the next one.
-        return replace(runs, members=jax.tree_util.tree_map(jnp.array, self.continued.members))
+        return replace(runs, members=jax.tree.map(jnp.array, self.continued.members))
 
     def train(self) -> Trained:
         runs, update = self._begin()
@@ -247,7 +250,7 @@ class _Stage:
 
         def add_line(pending: tuple[Any, int, int], more: Mapping[str, Any] | None = None) -> None:
             nonlocal began
-            numbers = jax.tree_util.tree_map(np.asarray, pending[0])
+            numbers = jax.tree.map(np.asarray, pending[0])
             now = time.perf_counter()
             seen = {"since": since, "elapsed_s": now - opened, "steps_before": self._steps_before}
             line = log.row(self.experiment, numbers, pending[1], pending[2], now - began, **seen)
@@ -314,7 +317,7 @@ class _Stage:
             return
         # A chunk donates its arrays to the next one, so these are copies.
         kind = self.experiment.output.precision
-        half = jax.tree_util.tree_map(lambda x: np.array(x.astype(kind)), runs.members.policy)
+        half = jax.tree.map(lambda x: np.array(x.astype(kind)), runs.members.policy)
         self.snapshots.append(TrainingSnapshot(update, returns, half))
         if self.folder is not None:
             checkpoint.write_arrays(self.folder / _snapshot_file(update), half)
@@ -322,20 +325,18 @@ class _Stage:
     def _read_snapshots(self, like: RunState, listed: list[dict[str, Any]]) -> None:
         assert self.folder is not None
         kind = jnp.dtype(self.experiment.output.precision)
-        policies = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, kind), like.members.policy)
+        policies = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, kind), like.members.policy)
         for one in listed:
             path = self.folder / one["file"]
             arrays = checkpoint.rebuilt(policies, checkpoint.read_arrays(path), str(path))
-            self.snapshots.append(
-                TrainingSnapshot(one["update"], one["returns"], jax.tree_util.tree_map(np.asarray, arrays))
-            )
+            self.snapshots.append(TrainingSnapshot(one["update"], one["returns"], jax.tree.map(np.asarray, arrays)))
 
     def _write_policies(self, runs: RunState) -> list[dict[str, Any]]:
         assert self.folder is not None
         method, output, files = self.setup.method, self.experiment.output, []
         trained = Trained(self.experiment, self.setup.game, self.curve, runs.members, [])
         last = [[None if np.isnan(r) else float(r) for r in of_run] for of_run in trained.returns()]
-        members = jax.tree_util.tree_map(np.asarray, runs.members)
+        members = jax.tree.map(np.asarray, runs.members)
         for run in range(self.experiment.runs):
             for learner in range(self.setup.plan.learners):
                 name = method.learner_name(learner)
@@ -349,8 +350,8 @@ class _Stage:
                     "return": last[run][learner],
                     **self.notes[run],
                 }
-                member = jax.tree_util.tree_map(lambda x, r=run, m=learner: x[r, m], members)
-                if not all(np.all(np.isfinite(x)) for x in jax.tree_util.tree_leaves(member.policy)):
+                member = jax.tree.map(lambda x, r=run, m=learner: x[r, m], members)
+                if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(member.policy)):
                     self.failed.append(about)  # its weights are no longer finite
                     continue
                 neural.save(

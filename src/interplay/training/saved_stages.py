@@ -60,13 +60,13 @@ def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stag
     one = jax.eval_shape(lambda: new_member(game, theirs.network, 0, jax.random.key(0)).policy)
 
     def like(kind: Any) -> Any:
-        return jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct((*shape, *x.shape), kind), one)
+        return jax.tree.map(lambda x: jax.ShapeDtypeStruct((*shape, *x.shape), kind), one)
 
     snapshots = []
     for kept in manifest["snapshots"]:
         path = folder / kept["file"]
         arrays = checkpoint.rebuilt(like(jnp.dtype(theirs.output.precision)), checkpoint.read_arrays(path), str(path))
-        snapshots.append(TrainingSnapshot(kept["update"], kept["returns"], jax.tree_util.tree_map(np.asarray, arrays)))
+        snapshots.append(TrainingSnapshot(kept["update"], kept["returns"], jax.tree.map(np.asarray, arrays)))
     path = folder / manifest["state"]["file"]
     if path.exists():
         arrays = checkpoint.read_arrays(path, manifest["state"]["sha256"])
@@ -95,7 +95,7 @@ def _from_files(folder: Path, manifest: dict[str, Any], experiment: Experiment, 
         place = one["run"] - experiment.first_run, learners.index(one["learner"])
         for name, into in zip(names, stacked, strict=True):
             into[place] = arrays[name]
-    return jax.tree_util.tree_unflatten(structure, stacked)
+    return jax.tree.unflatten(structure, stacked)
 
 
 def parse_run_range(name: str) -> tuple[Path, range | None]:
@@ -113,7 +113,7 @@ def _select_runs(trained: Trained, runs: range, where: str) -> Trained:
         raise InterplayError(f"{where} has runs 0 to {trained.experiment.runs - 1}; {runs[0]} to {runs[-1]} were named")
 
     def arrays(tree: Any) -> Any:
-        return jax.tree_util.tree_map(lambda x: x[runs.start : runs.stop], tree)
+        return jax.tree.map(lambda x: x[runs.start : runs.stop], tree)
 
     snapshots = [
         TrainingSnapshot(s.update, s.returns[runs.start : runs.stop], arrays(s.policies)) for s in trained.snapshots

@@ -179,4 +179,4 @@ def where(on: Bool[Array, " env"], yes: Any, no: Any) -> Any:
             return jax.random.wrap_key_data(leaf(jax.random.key_data(a), jax.random.key_data(b)))
         return jnp.where(on.reshape(on.shape + (1,) * (a.ndim - on.ndim)), a, b)
 
-    return jax.tree_util.tree_map(leaf, yes, no)
+    return jax.tree.map(leaf, yes, no)

@@ -164,7 +164,7 @@ def _sequences(estimates: ValueEstimates, signal: LearningSignal, acted: Array) 
         memory=Memories(_first(setup, memory), _first(setup, values.memory_before)),
         label=jnp.tile(estimates.labels, (1, setup.experiment.rollout // setup.chunk, 1)),
         restart_memory=restart_memory,
-        extra=jax.tree_util.tree_map(folded, rollout.extra),
+        extra=jax.tree.map(folded, rollout.extra),
     )
 
 
@@ -211,14 +211,14 @@ def _network_values(estimates: ValueEstimates, label: Array) -> NetworkValues:
     def in_blocks(memory: Memories, view: Array, start: Array) -> tuple[Array, Array]:
         """Return the same, a block of steps after the other, in the memory that a part of a minibatch needs."""
         steps, blocks = setup.experiment.rollout, setup.blocks
-        parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), (view, start))
+        parts = jax.tree.map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), (view, start))
 
         def block(memory: Memories, part: tuple[Array, Array]) -> tuple[Memories, tuple[Array, Array]]:
             memories, value = values(memory, *part)
             return Memories(memory.policy, memories[-1]), (memories, value)
 
         outputs = jax.lax.scan(block, memory, parts)[1]
-        return jax.tree_util.tree_map(lambda x: x.reshape(steps, *x.shape[2:]), outputs)
+        return jax.tree.map(lambda x: x.reshape(steps, *x.shape[2:]), outputs)
 
     own = Memories(recurrent_state.select(before.memory, None), before.value_memory)
     view = rollout.seen if rollout.view is None else rollout.view
@@ -336,20 +336,20 @@ def improve(
 
     def one(carry: tuple[Any, Any], now: tuple[Array, Array]) -> tuple[Any, dict[str, Array]]:
         (members, state), (order, number) = carry, now
-        part = batch if ppo.minibatches == 1 else jax.tree_util.tree_map(lambda x: jnp.take(x, order, axis=1), batch)
+        part = batch if ppo.minibatches == 1 else jax.tree.map(lambda x: jnp.take(x, order, axis=1), batch)
         gradient, logs = _gradient(setup, members, part, entropy, weights)
-        samples_now = jax.tree_util.tree_map(lambda x: x[number], samples)
+        samples_now = jax.tree.map(lambda x: x[number], samples)
         extra, more = jax.grad(method.extra_loss, has_aux=True)(members, samples_now)
-        gradient, logs = jax.tree_util.tree_map(jnp.add, gradient, extra), logs | more
+        gradient, logs = jax.tree.map(jnp.add, gradient, extra), logs | more
         logs["grad_norm"] = jax.vmap(optax.global_norm)(gradient)
         updates, state = jax.vmap(step.update)(gradient, state)
-        members = jax.tree_util.tree_map(lambda m, u: m - learning_rate * u, members, updates)
+        members = jax.tree.map(lambda m, u: m - learning_rate * u, members, updates)
         return (members, state), logs
 
     orders = shuffles.reshape(ppo.epochs * ppo.minibatches, size)
     numbers = jnp.tile(jnp.arange(ppo.minibatches), ppo.epochs)
     (members, state), logs = jax.lax.scan(one, (members, state), (orders, numbers))
-    return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x, axis=0), logs)
+    return members, state, jax.tree.map(lambda x: jnp.mean(x, axis=0), logs)
 
 
 def _gradient(
@@ -376,12 +376,12 @@ def _gradient(
         size = x.shape[1] // ppo.microbatches  # written out, since an array of size 0 cannot tell
         return jnp.moveaxis(x.reshape(x.shape[0], ppo.microbatches, size, *x.shape[2:]), 1, 0)
 
-    parts = jax.tree_util.tree_map(cut, batch)
+    parts = jax.tree.map(cut, batch)
 
     def add(sums: Any, part: LossBatch) -> tuple[Any, None]:
-        return jax.tree_util.tree_map(jnp.add, sums, gradient(members, part)), None
+        return jax.tree.map(jnp.add, sums, gradient(members, part)), None
 
-    first = jax.tree_util.tree_map(lambda x: x[0], parts)
+    first = jax.tree.map(lambda x: x[0], parts)
     shapes = jax.eval_shape(gradient, members, first)
-    zeros = jax.tree_util.tree_map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+    zeros = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
     return jax.lax.scan(add, zeros, parts)[0]

@@ -36,6 +36,7 @@ class ScriptedAttacker(Policy):
     """
 
     identity_kind: ClassVar[str] = "football attacker"
+    encoding: ClassVar[str] = "pitch"  # that `act` reads
     version: ClassVar[int] = 1
     shoot_within: Float[Array, ""]  # distance to the goal from which it shoots
     pass_within: Float[Array, ""]  # distance of the defender at which it passes
@@ -48,11 +49,6 @@ class ScriptedAttacker(Policy):
     def fingerprint(self) -> dict[str, Array]:
         """Return the numbers that decide how it plays."""
         return {"shoot_within": self.shoot_within, "pass_within": self.pass_within, "holds": self.holds}
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "pitch"
 
     def bind(self, game: Game) -> Policy:
         """Return the player.

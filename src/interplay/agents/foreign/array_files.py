@@ -209,7 +209,7 @@ def read_orbax(path: str | Path) -> Any:
         checkpointer = ocp.PyTreeCheckpointer()
         tree = checkpointer.metadata(path.resolve()).item_metadata
         tree = getattr(tree, "tree", tree)
-        wanted = jax.tree_util.tree_map(lambda _: ocp.RestoreArgs(restore_type=np.ndarray), tree)
+        wanted = jax.tree.map(lambda _: ocp.RestoreArgs(restore_type=np.ndarray), tree)
         return checkpointer.restore(path.resolve(), restore_args=wanted)
     except Exception as error:  # orbax and tensorstore raise errors of many kinds
         problem = (str(error).splitlines() or [type(error).__name__])[0][:200]

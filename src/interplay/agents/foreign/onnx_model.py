@@ -100,7 +100,7 @@ class OnnxPolicy(Policy):
     def try_on(self, game: Game) -> Any:
         """Return the values of a start's actions, to see whether the shapes fit."""
         state = game.init(jax.random.key(0))
-        obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
+        obs = jax.tree.map(lambda leaf: leaf[0], game.observe(state, self.encoding))
         return self.forward(self.init(jax.random.key(0), jnp.int32(0)), obs)[1]
 
     def init(self, key: PRNGKeyArray | None, seat: Array | None) -> tuple[Array, ...]:

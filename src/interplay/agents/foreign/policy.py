@@ -72,7 +72,7 @@ class ForeignPolicy(Policy):
         """Act once at the start of a game, to see whether the shapes fit."""
         key = jax.random.key(0)
         state = game.init(key)
-        obs = jax.tree_util.tree_map(lambda leaf: leaf[0], game.observe(state, self.encoding))
+        obs = jax.tree.map(lambda leaf: leaf[0], game.observe(state, self.encoding))
         return self.act(self.init(key, jnp.int32(0)), obs, jnp.asarray(game.legal(state)[0]), key)
 
     def init(self, key: PRNGKeyArray, seat: Array) -> tuple[Array, ...]:

@@ -7,7 +7,7 @@ move, `ponder` draws conclusions before a move, and `choose` picks an action.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -61,12 +61,9 @@ class BotMemory:
 class RuleBot(Policy):
     """A bot with a model of all hands; subclasses define the initial model, its update and the choice."""
 
-    rules: HanabiRules | None = eqx.field(static=True, default=None)
+    encoding: ClassVar[str] = "seen"  # that `act` reads
 
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "seen"
+    rules: HanabiRules | None = eqx.field(static=True, default=None)
 
     def bind(self, game: Game) -> Policy:
         """Return the bot with the rules of a game.

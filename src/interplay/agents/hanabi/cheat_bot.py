@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -16,10 +18,7 @@ STALL = np.array([0, 1, 2, 3, 4, 5, 8, 25, 25])
 class Cheat(RuleBot):
     """Plays what fits, discards what nobody needs, and hints only to pass."""
 
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "state"
+    encoding: ClassVar[str] = "state"  # that `act` reads
 
     def init(self, key, seat):
         """Return the memory at the start of an episode."""

@@ -122,6 +122,7 @@ class MovePolicy(Policy):
     """A network over moves. It samples, or takes the likeliest move if `greedy`."""
 
     identity_kind: ClassVar[str] = "Hanabi moves scored one by one"
+    encoding: ClassVar[str] = "seen"  # that `act` reads
     network: MoveNetwork
     rules: Float[Array, ""]  # added to the score of the H-Group bot's move
     care: Float[Array, ""]  # taken from the score of a play by the chance that it fails, when one life is left
@@ -136,11 +137,6 @@ class MovePolicy(Policy):
         """Return the weights and how it acts."""
         weights = {name: getattr(self.network, name) for name in PARTS}
         return {"weights": weights, "rules": self.rules, "care": self.care, "greedy": self.greedy}
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "seen"
 
     def bind(self, game: Game) -> Policy:
         """Return the policy with the rules of a game.

@@ -44,6 +44,7 @@ class PublicPolicy(Policy):
     """A published network. It takes its likeliest action if `greedy`, else it samples."""
 
     identity_kind: ClassVar[str] = "published Hanabi network"
+    encoding: ClassVar[str] = "belief"  # that `act` reads
     weights: dict[str, Array]
     greedy: Bool[Array, ""]
     kind: str = eqx.field(static=True)
@@ -55,11 +56,6 @@ class PublicPolicy(Policy):
     def fingerprint(self) -> Mapping[str, Any]:
         """Return the kind of network, its weights, and how it acts."""
         return {"form": self.kind, "greedy": self.greedy, "weights": self.weights}
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "belief"
 
     def bind(self, game: Game) -> Policy:
         """Check that the network fits the game.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
@@ -26,10 +28,7 @@ from interplay.games.records import record
 class Blind(RuleBot):
     """Plays a card at random every turn."""
 
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "nothing"
+    encoding: ClassVar[str] = "nothing"  # that `act` reads
 
     def init(self, key, seat):
         """Return the memory at the start of an episode."""

@@ -53,6 +53,7 @@ class Sparta(Policy):
     """A policy with search."""
 
     identity_kind: ClassVar[str] = "sparta"
+    encoding: ClassVar[str] = "seen"  # that `act` reads
     blueprint: Policy
     least: Float[Array, ""]  # how much better a move has to be
     rollouts: int = eqx.field(static=True)  # in all, shared equally by the legal moves
@@ -73,11 +74,6 @@ class Sparta(Policy):
                 raise InterplayError(f"sparta: {name} is {value}; at least 1")
         self.blueprint, self.rollouts, self.hands, self.rules = blueprint, rollouts, hands, rules
         self.least = jnp.float32(least)
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "seen"
 
     def bind(self, game: Game) -> Policy:
         """Bind the policy to search on.
@@ -104,7 +100,7 @@ class Sparta(Policy):
         rules = self.game.rules
         turns = rules.horizon + 1
         shapes = jax.eval_shape(lambda: self.game.observe(self.game.init(jax.random.key(0)), "seen"))
-        views = jax.tree_util.tree_map(lambda x: jnp.zeros((turns, *x.shape[1:]), x.dtype), shapes)
+        views = jax.tree.map(lambda x: jnp.zeros((turns, *x.shape[1:]), x.dtype), shapes)
         born = jnp.zeros((turns, rules.hand_size), jnp.int32).at[0].set(jnp.arange(rules.hand_size))
         return Past(
             seat=jnp.asarray(seat),
@@ -162,7 +158,7 @@ class Sparta(Policy):
         move, deal = jnp.argsort(~legal, stable=True)[number % count], number // count
 
         def play_out(now: tuple[Array, Array]) -> Array:
-            state, memory, key = jax.tree_util.tree_map(lambda x: x[now[1]], (states, memories, plays))
+            state, memory, key = jax.tree.map(lambda x: x[now[1]], (states, memories, plays))
             return self._to_the_end(state, memory, past, now[0], key)
 
         scores = jax.lax.map(play_out, (move, jnp.minimum(deal, deals - 1)), batch_size=-(-rollouts // PARTS))
@@ -193,7 +189,7 @@ class Sparta(Policy):
 
         def turn(carry: tuple[Array, Any], t: Array) -> tuple[Any, None]:
             fits, memories = carry
-            seen = jax.tree_util.tree_map(lambda x: x[t], past.views)
+            seen = jax.tree.map(lambda x: x[t], past.views)
             own_hand = jnp.where(seen.hands[obs.seat] == NO_CARD, jnp.int8(NO_CARD), cards[past.born[t]])
             state = _state(rules, seen, own_hand)
             views, legal = game.observe(state, policy.encoding), hanabi.legal(rules, state)
@@ -204,7 +200,7 @@ class Sparta(Policy):
             before = t < obs.time
             fits = fits & (~before | (mover == obs.seat) | (would == did))
             now = t <= obs.time  # memories see the turn at hand as well: they are asked from the next one on
-            return (fits, jax.tree_util.tree_map(lambda a, b: jnp.where(now, a, b), after, memories)), None
+            return (fits, jax.tree.map(lambda a, b: jnp.where(now, a, b), after, memories)), None
 
         fresh = jax.vmap(lambda seat: policy.init(key, seat))(seats)
         (fits, memories), _ = jax.lax.scan(turn, (jnp.bool_(True), fresh), jnp.arange(rules.horizon))
@@ -214,7 +210,7 @@ class Sparta(Policy):
         """Return the final score if this move is made and everyone continues with the policy's likeliest moves."""
         rules, game, policy = self.game.rules, self.game, self.blueprint
         mine = jnp.arange(rules.players) == past.seat
-        memories = jax.tree_util.tree_map(
+        memories = jax.tree.map(
             lambda theirs, own: jnp.where(mine.reshape(-1, *[1] * own.ndim), own, theirs), memories, past.own
         )
         state = hanabi.step(rules, state, jnp.full(rules.players, first))
@@ -252,7 +248,7 @@ def _placeholder(obs: HanabiObservation) -> Int8[Array, " slot"]:
 
 
 def _seat(tree: PyTree, seat: Array) -> Any:
-    return jax.tree_util.tree_map(lambda x: x[seat], tree)
+    return jax.tree.map(lambda x: x[seat], tree)
 
 
 def _remember(rules: HanabiRules, past: Past, obs: HanabiObservation) -> Past:
@@ -265,7 +261,7 @@ def _remember(rules: HanabiRules, past: Past, obs: HanabiObservation) -> Past:
     moved = jnp.where(places >= slot, jnp.roll(before, -1), before).at[-1].set(past.dealt)
     drew = mine & (obs.hands[past.seat, -1] != NO_CARD)
     known = past.known.at[jnp.where(mine, before[slot], rules.deck_size)].set(last.card, mode="drop")
-    views = jax.tree_util.tree_map(lambda all, view: all.at[now].set(view), past.views, obs)
+    views = jax.tree.map(lambda all, view: all.at[now].set(view), past.views, obs)
     born = past.born.at[now].set(jnp.where(mine, moved, jnp.where(now > 0, before, past.born[0])))
     return past._replace(views=views, born=born, known=known, dealt=past.dealt + drew)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -38,13 +40,10 @@ class ChefMemory:
 class Chef(Policy):
     """A chef with a role. Every role is the same policy with other prices."""
 
+    encoding: ClassVar[str] = "state"  # that `act` reads
+
     role: ChefRole
     tables: Tables | None = None
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "state"
 
     def bind(self, game: Game) -> Chef:
         """Return the chef with the tables of a kitchen.

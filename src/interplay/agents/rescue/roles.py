@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -67,15 +67,12 @@ def ranked(orders: Mapping[int, Sequence[str]]) -> Int[Array, "role goal"]:
 class Rescuer(Policy):
     """Plays the script of its seat's role, or of one fixed role (`role`)."""
 
+    encoding: ClassVar[str] = "knowledge"  # that `act` reads
+
     order: Int[Array, "role goal"]
     role: Int[Array, ""]  # -1: that of the seat
     front: Int[Array, "cell 4"] | None = None  # of the game; None until bound
     roles: Int[Array, " seat"] | None = None
-
-    @property
-    def encoding(self) -> str:
-        """Name of the encoding that `act` reads."""
-        return "knowledge"
 
     def bind(self, game: Game) -> Policy:
         """Return the rescuer with the tables of a game.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from interplay.games.collab_kitchen.dishes import INGREDIENTS
+from interplay.games.collab_kitchen.dishes import INGREDIENTS, split_outside
 from interplay.games.collab_kitchen.roles import VERBS
 
 LONGEST_WAIT = 20
@@ -67,7 +67,7 @@ def parse_macro(text: str) -> Macro | ParseError:
     if verb == "request":
         words = inside.strip().strip("'\"").strip()
         return Macro(verb, words) if words else ParseError("bad_arguments", "say what you request", text)
-    arguments = [_bare(a) for a in _split(inside) if _bare(a)]
+    arguments = [_bare(a) for a in split_outside(inside, ",") if _bare(a)]
     return _built(verb, arguments, text)
 
 
@@ -96,18 +96,6 @@ def _built(verb: str, arguments: list[str], text: str) -> Macro | ParseError:
 def _is_food(text: str) -> bool:
     """Return whether an argument names something to eat rather than a place."""
     return any(word in INGREDIENTS for word in re.findall(r"[a-z_]+", food_name(text)))
-
-
-def _split(inside: str) -> list[str]:
-    """Split at the commas outside of inner brackets."""
-    parts, depth = [""], 0
-    for letter in inside:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def _bare(argument: str) -> str:

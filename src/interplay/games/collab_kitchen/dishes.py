@@ -81,15 +81,15 @@ def process(food: str) -> Process | None:
     match = re.fullmatch(r"(boiled|baked|mashed)\((.*)\)", food)
     if not match:
         raise InterplayError(f"{food!r} is no food; write one as in potato~slices or boiled(corn+bell_pepper~slices)")
-    return Process(BY_RESULT[match[1]], _split(match[2]))
+    return Process(BY_RESULT[match[1]], split_outside(match[2], "+"))
 
 
-def _split(inside: str) -> tuple[str, ...]:
-    """Split at the plus signs outside of inner brackets."""
+def split_outside(text: str, mark: str) -> tuple[str, ...]:
+    """Split at the marks outside of inner brackets."""
     parts, depth = [""], 0
-    for letter in inside:
+    for letter in text:
         depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "+" and depth == 0:
+        if letter == mark and depth == 0:
             parts.append("")
         else:
             parts[-1] += letter

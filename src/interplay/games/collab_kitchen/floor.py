@@ -33,18 +33,17 @@ class Poses(NamedTuple):
         return len(self.cooks)
 
 
-def poses(layout: KitchenLayout, seat: int, start: Cook, blocked: frozenset[Cell], moves: bool = True) -> Poses:
-    """Return all poses that a cook can come to; of one who does not move, its own."""
-    cells = _reached(layout, (start.x, start.y), blocked) if moves else [(start.x, start.y)]
-    cooks = tuple(Cook(*cell, way) for cell in cells for way in range(4)) if moves else (start,)
+def poses(layout: KitchenLayout, seat: int, start: Cook, blocked: frozenset[Cell]) -> Poses:
+    """Return all poses that a cook can come to."""
+    cells = _reached(layout, (start.x, start.y), blocked)
+    cooks = tuple(Cook(*cell, way) for cell in cells for way in range(4))
     index = {cook: k for k, cook in enumerate(cooks)}
     stations = {s.cell: k for k, s in enumerate(layout.stations)}
     ahead = [(c.x + MOVES[c.facing][0], c.y + MOVES[c.facing][1]) for c in cooks]
     faces = np.array([stations.get(cell, -1) for cell in ahead], np.int32)
     steps = np.full((len(cooks), len(layout.stations)), FAR, np.int32)
-    if moves:
-        for station in range(len(layout.stations)):
-            steps[:, station] = _moves_to(layout, cooks, index, faces == station, set(cells))
+    for station in range(len(layout.stations)):
+        steps[:, station] = _moves_to(layout, cooks, index, faces == station, set(cells))
     return Poses(seat, cooks, index, faces, steps)
 
 

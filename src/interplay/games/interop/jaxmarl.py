@@ -208,7 +208,7 @@ class JaxMARLGame:
                 f"a start of {self.id} holds all of its state; {', '.join(missing) or 'obs'} is missing"
             )
         leaves = [_from_bits(start[_name(path)], like) for path, like in places]
-        inner = jax.tree_util.tree_unflatten(form, leaves)
+        inner = jax.tree.unflatten(form, leaves)
         return Wrapped(time=jnp.int32(0), inner=inner, obs=jnp.asarray(start["obs"], self.encodings["obs"].dtype))
 
     def step(self, state: Wrapped, actions: Int[Array, " seat"], key: PRNGKeyArray) -> tuple[Wrapped, Step]:
@@ -245,7 +245,7 @@ class JaxMARLGame:
             return state.obs
         if encoding == "state":
             seats = self.num_seats
-            return jax.tree_util.tree_map(lambda leaf: jnp.broadcast_to(leaf, (seats, *jnp.shape(leaf))), state.inner)
+            return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (seats, *jnp.shape(leaf))), state.inner)
         if encoding == "nothing":
             return no_observation(self.num_seats)
         raise UnknownName("encoding", encoding, list(self.encodings))

@@ -151,7 +151,7 @@ class GameEnv(ParallelEnv):
 
     def _views(self) -> tuple[dict[str, Any], dict[str, Any]]:
         self._mask = np.asarray(self._legal(self._state)).astype(np.int8)
-        views = jax.tree_util.tree_map(np.asarray, self._observe(self._state))
+        views = jax.tree.map(np.asarray, self._observe(self._state))
         observations, infos = {}, {}
         for seat, agent in enumerate(self.possible_agents):
             seen = _as_plain(_seat_view(views, seat))
@@ -177,7 +177,7 @@ class GameEnv(ParallelEnv):
 
 
 def _seat_view(views: Any, seat: int) -> Any:
-    return jax.tree_util.tree_map(lambda leaf: leaf[seat], views)
+    return jax.tree.map(lambda leaf: leaf[seat], views)
 
 
 def _as_plain(view: Any) -> Any:
@@ -193,7 +193,7 @@ def space_of(game: Game, encoding: str) -> gymnasium.Space:
     shape, dtype = game.encodings[encoding].shape, game.encodings[encoding].dtype
     if shape is not None:
         return _box(shape, np.dtype(dtype))
-    views = jax.tree_util.tree_map(np.asarray, game.observe(game.init(jax.random.key(0)), encoding))
+    views = jax.tree.map(np.asarray, game.observe(game.init(jax.random.key(0)), encoding))
     plain = _as_plain(_seat_view(views, 0))
     if isinstance(plain, np.ndarray):
         return _box(plain.shape, plain.dtype)

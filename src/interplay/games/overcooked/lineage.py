@@ -147,7 +147,7 @@ def track(
         chosen, on = now
         after, _ = step(kitchen, state, chosen)
         moved = (after, follow(kitchen, lineage, state, after, chosen))
-        return jax.tree_util.tree_map(lambda new, old: jnp.where(on, new, old), moved, carry), None
+        return jax.tree.map(lambda new, old: jnp.where(on, new, old), moved, carry), None
 
     on = jnp.ones(actions.shape[0], bool) if played is None else played
     first = (start, begin(start.cell.shape[0], start.items.shape[0]))

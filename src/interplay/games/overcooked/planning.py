@@ -6,6 +6,7 @@ Time is left out: a soup that cooks can be plated at once, and a plan that is pl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -25,103 +26,12 @@ from interplay.games.overcooked.state import (
     STAY,
     TOMATOES,
 )
-from interplay.games.pddl_task import PlanAction, PlanningOperator, PlanningTask, write_task
+from interplay.games.pddl_task import PlanAction, PlanningTask, without_action, write_problem
 
 KINDS = {COUNTER: "counter", POT: "pot", ONIONS: "onions", TOMATOES: "tomatoes", DISHES: "dishes", SERVING: "serving"}
 GIVEN = {ONIONS: "onion", TOMATOES: "tomato", DISHES: "dish"}
 WAYS = ACTIONS[:STAY]
-TYPES = (
-    "chef way thing recipe place - object",
-    "floor station - place",
-    "counter pot dispenser serving - station",
-    "onions tomatoes dishes - dispenser",
-)
-PREDICATES = (
-    "(at ?c - chef ?f - floor)",
-    "(clear ?p - place)",  # a floor without a chef, a counter without a thing
-    "(next ?f - floor ?w - way ?p - place)",
-    "(facing ?c - chef ?w - way)",
-    "(free ?c - chef)",
-    "(holding ?c - chef ?t - thing)",
-    "(on ?t - thing ?k - counter)",
-    "(gives ?d - dispenser ?t - thing)",
-    "(contains ?p - pot ?r - recipe)",
-    "(grows ?r - recipe ?t - thing ?more - recipe)",
-    "(empty ?r - recipe)",
-    "(fills ?r - recipe)",  # cooking begins by itself
-    "(room-in ?r - recipe)",  # it does not
-    "(open ?p - pot)",  # not cooking
-    "(cooking ?p - pot)",
-    "(dish ?t - thing)",
-    "(soup-of ?t - thing ?r - recipe)",
-    "(ordered ?r - recipe)",
-    "(delivered)",
-)
-_FACE = "(at ?c ?f) (facing ?c ?w) (next ?f ?w ?s)"
-_WHO = "?c - chef ?f - floor ?w - way"
-OPERATORS = (
-    PlanningOperator(
-        "walk",
-        "?c - chef ?f - floor ?to - floor ?w - way ?old - way",
-        "(at ?c ?f) (facing ?c ?old) (next ?f ?w ?to) (clear ?to)",
-        "(not (at ?c ?f)) (at ?c ?to) (clear ?f) (not (clear ?to)) (not (facing ?c ?old)) (facing ?c ?w)",
-    ),
-    PlanningOperator(
-        "turn",
-        "?c - chef ?f - floor ?s - station ?w - way ?old - way",
-        "(at ?c ?f) (facing ?c ?old) (next ?f ?w ?s)",
-        "(not (facing ?c ?old)) (facing ?c ?w)",
-    ),
-    PlanningOperator(
-        "fetch",
-        f"{_WHO} ?s - dispenser ?t - thing",
-        f"{_FACE} (free ?c) (gives ?s ?t)",
-        "(holding ?c ?t) (not (free ?c))",
-    ),
-    PlanningOperator(
-        "put-down",
-        f"{_WHO} ?s - counter ?t - thing",
-        f"{_FACE} (holding ?c ?t) (clear ?s)",
-        "(on ?t ?s) (free ?c) (not (holding ?c ?t)) (not (clear ?s))",
-    ),
-    PlanningOperator(
-        "pick-up",
-        f"{_WHO} ?s - counter ?t - thing",
-        f"{_FACE} (on ?t ?s) (free ?c)",
-        "(holding ?c ?t) (clear ?s) (not (on ?t ?s)) (not (free ?c))",
-    ),
-    PlanningOperator(
-        "pot",
-        f"{_WHO} ?s - pot ?t - thing ?r - recipe ?more - recipe",
-        f"{_FACE} (holding ?c ?t) (open ?s) (contains ?s ?r) (grows ?r ?t ?more) (room-in ?more)",
-        "(contains ?s ?more) (not (contains ?s ?r)) (free ?c) (not (holding ?c ?t))",
-    ),
-    PlanningOperator(
-        "pot-last",
-        f"{_WHO} ?s - pot ?t - thing ?r - recipe ?more - recipe",
-        f"{_FACE} (holding ?c ?t) (open ?s) (contains ?s ?r) (grows ?r ?t ?more) (fills ?more)",
-        "(contains ?s ?more) (not (contains ?s ?r)) (free ?c) (not (holding ?c ?t)) (cooking ?s) (not (open ?s))",
-    ),
-    PlanningOperator(
-        "cook",
-        f"{_WHO} ?s - pot ?r - recipe ?t - thing",
-        f"{_FACE} (free ?c) (open ?s) (contains ?s ?r) (soup-of ?t ?r)",
-        "(cooking ?s) (not (open ?s))",
-    ),
-    PlanningOperator(
-        "plate",
-        f"{_WHO} ?s - pot ?t - thing ?r - recipe ?soup - thing ?none - recipe",
-        f"{_FACE} (holding ?c ?t) (dish ?t) (cooking ?s) (contains ?s ?r) (soup-of ?soup ?r) (empty ?none)",
-        "(holding ?c ?soup) (not (holding ?c ?t)) (not (cooking ?s)) (open ?s) "
-        "(contains ?s ?none) (not (contains ?s ?r))",
-    ),
-    PlanningOperator(
-        "serve",
-        f"{_WHO} ?s - serving ?t - thing ?r - recipe",
-        f"{_FACE} (holding ?c ?t) (soup-of ?t ?r) (ordered ?r)",
-        "(delivered) (free ?c) (not (holding ?c ?t))",
-    ),
-)
+DOMAIN = Path(__file__).with_name("domain.pddl").read_text(encoding="utf-8")
 
 
 class OvercookedPlanningModel:
@@ -159,14 +69,9 @@ class OvercookedPlanningModel:
                 f"(free chef_{seat})",
             ]
         recipes, known = self._recipes()
-        operators = [o for o in OPERATORS if self._used(o.name)]
-        return write_task(
-            "overcooked", TYPES, PREDICATES, operators, objects | recipes, [*facts, *known], "(delivered)"
-        )
-
-    def _used(self, name: str) -> bool:
-        """Return whether soups cook as an action needs: by themselves (pot-last), or started by a chef (cook)."""
-        return {"cook": not self.game.menu.auto_cook, "pot-last": self.game.menu.auto_cook}.get(name, True)
+        unused = "cook" if self.game.menu.auto_cook else "pot-last"  # soups cook by themselves, or a chef starts them
+        problem = write_problem("overcooked", objects | recipes, [*facts, *known], "(delivered)")
+        return PlanningTask(without_action(DOMAIN, unused), problem)
 
     def _recipes(self) -> tuple[dict[str, str], list[str]]:
         """Return recipes and soups as objects, and the facts about them."""

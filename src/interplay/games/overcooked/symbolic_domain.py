@@ -82,7 +82,7 @@ class OvercookedReader:
 
     def read(self, states: Any, actions: Any) -> SymbolicTrace:
         """Return the symbolic trace of `states` with a leading [step + 1] axis and `actions` [step, seat]."""
-        s = jax.tree_util.tree_map(np.asarray, states)
+        s = jax.tree.map(np.asarray, states)
         actions = np.asarray(actions)
         if actions.ndim != 2 or actions.shape[1] != len(self.chefs) or s.items.shape[1:] != (len(self.cells),):
             raise DomainError(

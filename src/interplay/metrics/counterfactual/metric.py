@@ -143,7 +143,7 @@ def hand_overs(game: Game, episode: Episode, past: PastEpisode) -> list[Link]:
     """The interdependencies of the episode through the channels that count by default, in order of time."""
     if not readable(game):
         raise InterplayError(f"{game.id} has no symbolic domain, so its hand-overs are not known; ask for ways=partner")
-    states = jax.tree_util.tree_map(lambda x: np.asarray(x)[: episode.length + 1], past.states)
+    states = jax.tree.map(lambda x: np.asarray(x)[: episode.length + 1], past.states)
     links = count(read(game, states, episode.actions, _reader(game))).links
     return sorted(links, key=lambda link: (link.gave_t, link.giver))
 

@@ -22,7 +22,7 @@ from interplay.rollout.seat import START, StaticPolicy, bound, chance_key, episo
 from interplay.rollout.teams import Team
 
 ROWS = 64  # continuations of different moments that are played at once, so that one program serves any number
-tree_map = jax.tree_util.tree_map
+tree_map = jax.tree.map
 
 
 @record

@@ -80,7 +80,7 @@ def judge(
     mine = _mine(rules, state, table, seat)
     clues = jax.vmap(lambda a: hgroup.clue(rules, state, signals, table, a))(np.flatnonzero(moves.offset))
     hints = int(np.flatnonzero(moves.offset)[0])
-    given_clue = jax.tree_util.tree_map(lambda x: x[jnp.maximum(action - hints, 0)], clues)
+    given_clue = jax.tree.map(lambda x: x[jnp.maximum(action - hints, 0)], clues)
 
     is_use = (kind == PLAY) | (kind == DISCARD)
     rule = jnp.select(
@@ -90,7 +90,7 @@ def judge(
     )
     chop_goes = (kind == DISCARD) & (slot == table.chop[seat])
     spent = hgroup.used(rules, signals, seat, slot, chop_goes)
-    after = jax.tree_util.tree_map(lambda a, b: jnp.where(is_use, a, b), spent, given_clue.signals)
+    after = jax.tree.map(lambda a, b: jnp.where(is_use, a, b), spent, given_clue.signals)
     rule = _missed(rules, state, table, after, action, seat, rule)
     late = jnp.any(signals.due[seat]) & (rule != number("answered_at_once"))
     rule = jnp.where(late, number("unanswered_at_once"), rule)

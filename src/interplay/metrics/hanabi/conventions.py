@@ -29,15 +29,15 @@ def _of_batch(rules: HanabiRules, batch: ReplayBatch) -> Iterator[AdherenceVerdi
     """All batches are made up to one size, so that one program serves them all."""
     count = len(batch.episodes)
     spare = CHUNK - count
-    first = jax.tree_util.tree_map(lambda leaf: np.asarray(leaf[:, 0]), batch.states)
-    first = jax.tree_util.tree_map(lambda x: np.concatenate([x, np.repeat(x[:1], spare, axis=0)]), first)
+    first = jax.tree.map(lambda leaf: np.asarray(leaf[:, 0]), batch.states)
+    first = jax.tree.map(lambda x: np.concatenate([x, np.repeat(x[:1], spare, axis=0)]), first)
     actions = np.zeros((CHUNK, rules.horizon), np.int32)
     for place, episode in enumerate(batch.episodes):
         times = np.arange(episode.length)
         actions[place, : episode.length] = np.asarray(episode.actions)[times, times % rules.players]
-    verdict_arrays = jax.tree_util.tree_map(np.asarray, judged(rules)(first, actions))
+    verdict_arrays = jax.tree.map(np.asarray, judged(rules)(first, actions))
     for place, episode in enumerate(batch.episodes):
-        yield jax.tree_util.tree_map(lambda x, i=place, n=episode.length: x[i, :n], verdict_arrays)
+        yield jax.tree.map(lambda x, i=place, n=episode.length: x[i, :n], verdict_arrays)
 
 
 def compute(sample: Sample) -> Iterator[Row]:

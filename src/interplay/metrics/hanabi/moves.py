@@ -74,14 +74,14 @@ def _positions(sample: Sample) -> tuple[np.ndarray, np.ndarray, HanabiState, np.
     for batch in sample.batches:
         parts_by_batch.append(_of_batch(rules, batch, first))
         first += len(batch.episodes)
-    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *parts_by_batch)
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *parts_by_batch)
 
 
 def _of_batch(
     rules: HanabiRules, batch: ReplayBatch, first: int
 ) -> tuple[np.ndarray, np.ndarray, HanabiState, np.ndarray]:
     place, time = np.nonzero(batch.played)
-    states = jax.tree_util.tree_map(lambda leaf: np.asarray(leaf)[place, time], batch.states)
+    states = jax.tree.map(lambda leaf: np.asarray(leaf)[place, time], batch.states)
     joint = np.concatenate([np.asarray(e.actions, np.int32) for e in batch.episodes])
     action = joint[np.arange(len(joint)), time % rules.players]
     return place + first, time, states, action
@@ -89,13 +89,13 @@ def _of_batch(
 
 def in_blocks(function: Callable[..., Any], *arrays: PyTree) -> Any:
     """A compiled function of one block applied to any number of moves."""
-    n = len(jax.tree_util.tree_leaves(arrays)[0])
+    n = len(jax.tree.leaves(arrays)[0])
     blocks = []
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
-        part = jax.tree_util.tree_map(lambda x, at=slice(start, start + size): _filled(x[at]), arrays)
-        blocks.append(jax.tree_util.tree_map(lambda x, k=size: np.asarray(x)[:k], function(*part)))
-    return jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *blocks)
+        part = jax.tree.map(lambda x, at=slice(start, start + size): _filled(x[at]), arrays)
+        blocks.append(jax.tree.map(lambda x, k=size: np.asarray(x)[:k], function(*part)))
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *blocks)
 
 
 def _filled(part: np.ndarray) -> np.ndarray:

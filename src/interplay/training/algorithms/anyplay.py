@@ -33,8 +33,7 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import ProcessedRollout
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import TrainingSetup
 
 
@@ -113,7 +112,7 @@ def without_style(core: PyTree, plain: int) -> Any:
     shape = replace(core.shape, input=(plain,))
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
     cut = eqx.tree_at(lambda c: c.trunk.layers[0].weight, core, core.trunk.layers[0].weight[:plain])
-    return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(empty), jax.tree_util.tree_leaves(cut))
+    return jax.tree.unflatten(jax.tree.structure(empty), jax.tree.leaves(cut))
 
 
 class StyleDiscriminator(eqx.Module):
@@ -168,7 +167,7 @@ class AnyPlay(SelfPlay):
 
     def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
         """Return a random discriminator. Runs have different ones: the key is made of the members' first weights."""
-        number = jax.lax.bitcast_convert_type(jax.tree_util.tree_leaves(members)[0].reshape(-1)[0], jnp.uint32)
+        number = jax.lax.bitcast_convert_type(jax.tree.leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)
         discriminator = StyleDiscriminator(self.view_size, self.options.units, self.options.styles, key)
         state = self.optimiser.init(discriminator)  # type: ignore[arg-type] - any tree of arrays

@@ -99,7 +99,7 @@ class _CloneStage:
             return None
         checkpoint.refuse_other(self.folder, manifest, self._identity())
         agents = [neural.load(self.folder / one["file"], unstuck=0) for one in manifest["policies"]]
-        cores = jax.tree_util.tree_map(lambda *x: np.stack(x)[:, None], *(a.policy.core for a in agents))  # type: ignore[union-attr]
+        cores = jax.tree.map(lambda *x: np.stack(x)[:, None], *(a.policy.core for a in agents))  # type: ignore[union-attr]
         return Trained(self.experiment, self.game, manifest["curve"], PolicyMembers(cores), [], manifest["policies"])
 
     def train(self, quiet: bool) -> Trained:
@@ -139,7 +139,7 @@ class _CloneStage:
         curve[-1] |= summary(clones, returns) | {"member_returns": [[r] for r in returns]}
         if self.folder is not None:
             self._write(clones, policies, curve)
-        cores = jax.tree_util.tree_map(lambda x: x[:, None], clones.cores)
+        cores = jax.tree.map(lambda x: x[:, None], clones.cores)
         return Trained(experiment, self.game, curve, PolicyMembers(cores), [], policies)
 
     def _recorded(self, path: str, quiet: bool) -> Recordings | GameStream:

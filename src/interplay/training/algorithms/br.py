@@ -19,8 +19,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats, sample_by_difficulty
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.saved_stages import parse_run_range
 from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
@@ -112,7 +111,6 @@ def best_response(
     priority: Sequence[float] = (),
     met_states: float = 0.0,
     members: Any = None,
-    stage: str = "",
     notes: Sequence[Mapping[str, Any]] | None = None,
     quiet: bool = False,
 ) -> Trained:
@@ -127,7 +125,6 @@ def best_response(
         met_states: Share of the groups whose episodes begin in states that partners have met among themselves, in
             groups of environments that are added for it; 0: every episode begins as the game does.
         members: Networks to begin with, [run, 1, ...].
-        stage: Folder below the run's own, for methods of several stages.
         notes: Plain values about each run, for its policy's file.
         quiet: No progress on standard error.
     """
@@ -142,7 +139,7 @@ def best_response(
     plan = best_response_plan(game.num_seats, tables or max(fitting, default=1), met_states)
     priorities = tuple(map(float, priority)) if any(priority) else ()
     chosen = method(plan, priority=priorities)
-    return train_stage(experiment, chosen, partners=frozen, members=members, stage=stage, notes=notes, quiet=quiet)
+    return train_stage(experiment, chosen, partners=frozen, members=members, notes=notes, quiet=quiet)
 
 
 def best_response_plan(seats: int, tables: int, met_states: float = 0.0) -> TeamPlan:

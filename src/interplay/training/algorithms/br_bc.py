@@ -25,8 +25,7 @@ from interplay.training.frozen_partners import FrozenPartners, PartnerStats
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import JointStep, Method, PartnerPlacement
 from interplay.training.partner_rollout import act_in_groups, new_memories
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.schedule import Schedule
 from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import TeamPlan, to_learners, to_roles

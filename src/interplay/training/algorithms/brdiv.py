@@ -29,8 +29,7 @@ from interplay.training.algorithms.coplay import finite_members, population_expe
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Logs, Method, TableScores
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.saved_stages import load_stage
 from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan

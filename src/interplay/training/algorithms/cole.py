@@ -31,8 +31,7 @@ from interplay.training.evaluation_pairs import play_pair
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats, sample_partners
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import RunState, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan
 
@@ -130,7 +129,7 @@ class COLE(Method):
         """End a generation in all runs: score the ego, take it into the population, and set the partners' odds."""
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(self.experiment.seed), 2), update)
         for_first, for_scores, for_odds = jax.random.split(key, 3)
-        networks = jax.tree_util.tree_map(lambda x: x[:, 0], runs.members.policy)
+        networks = jax.tree.map(lambda x: x[:, 0], runs.members.policy)
         fields = dataclasses.fields(PopulationState)
         state = {f.name: np.array(getattr(runs.method_state, f.name)) for f in fields}
         if not state["generation"].any() and not state["tries"].any():
@@ -165,7 +164,7 @@ class COLE(Method):
         """Compiled: the mean scores of the networks to begin with, [run, initial, initial]."""
 
         def one(population: Any, key: PRNGKeyArray) -> Float[Array, "initial initial"]:
-            first = jax.tree_util.tree_map(lambda x: x[: self.options.initial], population)
+            first = jax.tree.map(lambda x: x[: self.options.initial], population)
 
             def row(mine: Any, key: PRNGKeyArray) -> Array:
                 policy = self.partners.policy(mine)
@@ -215,7 +214,7 @@ class COLE(Method):
         def put(old: Array, new: Array) -> Array:
             return jnp.where(here.reshape(*here.shape, *[1] * (old.ndim - 2)), new[:, None], old)
 
-        cores = jax.tree_util.tree_map(put, runs.partners.core, networks)
+        cores = jax.tree.map(put, runs.partners.core, networks)
         returns, episodes = (jnp.where(here[..., None], 0.0, x) for x in (runs.stats.returns, runs.stats.episodes))
         stats = dataclasses.replace(runs.stats, returns=returns, episodes=episodes)
         return eqx.tree_at(lambda p: p.core, runs.partners, cores), stats

@@ -36,8 +36,7 @@ from interplay.training.config import Experiment, Network
 from interplay.training.frozen_partners import FrozenPartners, PartnerAssignment, PartnerStats
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Logs, Method, TableScores
-from interplay.training.run import PolicyMembers, Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import PolicyMembers, Trained, train_stage
 from interplay.training.team_assignment import PARTNER, TeamPlan
 
 SELF, CROSS, MIX, MIXED = range(4)  # the tables of a group; MIXED is self-play from states of MIX
@@ -119,7 +118,7 @@ class CoMeDi(Method):
 
     def update_partners(self, members: PyTree, partners: Any) -> Any:
         """Return partners whose own part acts as the member does now."""
-        core = jax.tree_util.tree_map(lambda m, p: jnp.broadcast_to(m[:1], p.shape), members.policy, partners.own.core)
+        core = jax.tree.map(lambda m, p: jnp.broadcast_to(m[:1], p.shape), members.policy, partners.own.core)
         return eqx.tree_at(lambda p: p.own.core, partners, core)
 
 
@@ -201,10 +200,10 @@ def earlier_members(experiment: Experiment, stages: list[Trained], options: CoMe
     places = options.population - 1
     which = np.arange(places) % len(stages)
     cores = _stacked([stages[i].members.policy for i in which])  # [run, place, ...]
-    one = jax.tree_util.tree_map(lambda x: x[0, 0], cores)
+    one = jax.tree.map(lambda x: x[0, 0], cores)
     policy = NeuralPolicy(one, experiment.network.encoding)
     partners = FrozenPartners.repeat(Mixed(policy, policy, jnp.float32(1.0)), 2 * places, experiment.runs)
-    twice = jax.tree_util.tree_map(lambda x: jnp.concatenate([x, x], axis=1), cores)
+    twice = jax.tree.map(lambda x: jnp.concatenate([x, x], axis=1), cores)
     share = jnp.broadcast_to(jnp.where(jnp.arange(2 * places) < places, 1.0, 0.5), (experiment.runs, 2 * places))
     arrays = eqx.tree_at(lambda p: (p.other.core, p.share), partners.arrays, (twice, share))
     return replace(partners, arrays=arrays)
@@ -225,7 +224,7 @@ def _new_members(game: Game, network: Network, labels: int, keys: Array) -> Any:
 
 def _stacked(policies: list[Any]) -> Any:
     """Join networks [run, 1, ...] to [run, member, ...]."""
-    return jax.tree_util.tree_map(lambda *x: jnp.concatenate([jnp.asarray(p) for p in x], axis=1), *policies)
+    return jax.tree.map(lambda *x: jnp.concatenate([jnp.asarray(p) for p in x], axis=1), *policies)
 
 
 def _gather(experiment: Experiment, game: Game, stages: list[Trained], stage: str) -> Trained:

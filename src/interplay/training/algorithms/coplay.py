@@ -236,7 +236,7 @@ def finite_members(trained: Trained) -> list[tuple[int, int]]:
     """
     fine = np.ones(trained.returns().shape, bool)
     fine[list(trained.dead)] = False
-    for leaf in jax.tree_util.tree_leaves(trained.members.policy):
+    for leaf in jax.tree.leaves(trained.members.policy):
         fine &= np.all(np.isfinite(np.asarray(leaf)), axis=tuple(range(2, leaf.ndim)))
     if not fine.any():
         raise InterplayError("the weights of no member of the population are numbers; lower the learning rate")

@@ -33,8 +33,7 @@ from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen
 from interplay.training.method import JointStep, Logs, Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.team_assignment import PARTNER, TeamPlan, to_learners
 
@@ -77,7 +76,7 @@ class E3T(Method):
         def move(theirs: Array, ours: Array) -> Array:
             return decay * theirs + (1 - decay) * ours
 
-        moved = jax.tree_util.tree_map(move, partners.base.core, _core(members.policy))
+        moved = jax.tree.map(move, partners.base.core, _core(members.policy))
         return eqx.tree_at(lambda p: p.base.core, partners, moved)
 
 
@@ -112,7 +111,7 @@ class E3TWithPartnerModel(E3T):
         past = rollout.memory[0, 0, :, -model.frames * VIEW :]
         whole = (rollout.seen[:, 0], rollout.start, rollout.extra[:, 0, :, 0])
         in_order = (past, *(jnp.moveaxis(x, 1, 0) for x in whole))  # [slot, step, ...]
-        parts = jax.tree_util.tree_map(lambda x: x.reshape(-1, size, *x.shape[1:]), in_order)
+        parts = jax.tree.map(lambda x: x.reshape(-1, size, *x.shape[1:]), in_order)
 
         def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, Logs]:
             model, state = carry
@@ -124,8 +123,8 @@ class E3TWithPartnerModel(E3T):
             return jax.lax.scan(one, carry, parts)
 
         (model, state), logs = jax.lax.scan(epoch, (model, state), None, self.options.model_epochs)
-        members = eqx.tree_at(lambda m: m.policy.model, members, jax.tree_util.tree_map(lambda x: x[None], model))
-        return members, state, jax.tree_util.tree_map(lambda x: jnp.mean(x[-1]), logs)
+        members = eqx.tree_at(lambda m: m.policy.model, members, jax.tree.map(lambda x: x[None], model))
+        return members, state, jax.tree.map(lambda x: jnp.mean(x[-1]), logs)
 
 
 def prediction_loss(
@@ -188,4 +187,4 @@ def _core(network: Any) -> Core:
 
 
 def _first(tree: PyTree) -> Any:
-    return jax.tree_util.tree_map(lambda x: x[0], tree)
+    return jax.tree.map(lambda x: x[0], tree)

@@ -148,19 +148,19 @@ def partner_of(model: GAMMAPartnerModel, z: Float[Array, " latent"]) -> Core:
     )
     core = eqx.tree_at(lambda c: c.trunk.layers[0], model.decoder, fixed)
     plain = Core(replace(model.decoder.shape, extra=0), 0.01, jax.random.key(0))
-    leaves = jax.tree_util.tree_leaves(eqx.filter(core, eqx.is_array))
+    leaves = jax.tree.leaves(eqx.filter(core, eqx.is_array))
     arrays, static = eqx.partition(plain, eqx.is_array)
-    return eqx.combine(jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(arrays), leaves), static)
+    return eqx.combine(jax.tree.unflatten(jax.tree.structure(arrays), leaves), static)
 
 
 def record(game: Game, members: Sequence[Agent], encoding: str, episodes: int, key: Array) -> Recording:
     """Let random pairs of members play, and keep what every seat saw and did."""
     cores = [member.policy.core for member in members]  # type: ignore[union-attr]
-    stacked = jax.tree_util.tree_map(lambda *x: jnp.stack(x), *cores)
+    stacked = jax.tree.map(lambda *x: jnp.stack(x), *cores)
     pairs = jax.random.randint(key, (episodes, game.num_seats), 0, len(members))
 
     def episode(key: Array, pair: Array) -> tuple[Array, Array]:
-        team = jax.tree_util.tree_map(lambda x: x[pair], stacked)
+        team = jax.tree.map(lambda x: x[pair], stacked)
 
         def step(state: PyTree, key: Array) -> tuple[Any, tuple[Array, Array]]:
             seen, legal = game.observe(state, encoding), game.legal(state)

@@ -32,8 +32,7 @@ from interplay.training.loader import make_game, method_options
 from interplay.training.loss import LossBatch, log_probs
 from interplay.training.method import Logs, ProcessedRollout
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import spread
 
@@ -71,9 +70,9 @@ class HumanDataRegularised(SelfPlay):
 
     def init_state(self, setup: TrainingSetup, members: PyTree) -> AnchorState:
         """Keep the first policies. They are copies, since a chunk of updates donates the members' arrays."""
-        size = jax.tree_util.tree_map(lambda x: x[0], members).start().policy.shape
+        size = jax.tree.map(lambda x: x[0], members).start().policy.shape
         memory = jnp.zeros((self.plan.learners, setup.slots, setup.memory_seats, *size), jnp.float32)
-        return AnchorState(anchor_policy=jax.tree_util.tree_map(jnp.copy, members.policy), anchor_memory=memory)
+        return AnchorState(anchor_policy=jax.tree.map(jnp.copy, members.policy), anchor_memory=memory)
 
     def process_rollout(
         self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
@@ -103,7 +102,7 @@ def anchor_log_probs(
     start = jax.vmap(lambda x: spread(setup.plan, x))(rollout.start)
     seat = jnp.zeros(start.shape, jnp.int8) if rollout.memory_seat is None else rollout.memory_seat
     whole = (rollout.seen, start, rollout.legal, seat)
-    parts = jax.tree_util.tree_map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), whole)
+    parts = jax.tree.map(lambda x: x.reshape(blocks, steps // blocks, *x.shape[1:]), whole)
 
     def of_slot(anchor: Any, memory: Array, seen: Array, start: Array, legal: Array, seat: Array) -> tuple:
         """Return [seat, memory] and [step, action]: each step uses the memory of its seat."""
@@ -164,16 +163,14 @@ def train_near(experiment: Experiment, clone: Agent, hold: tuple[float, ...], *,
     experiment = replace(experiment, network=network)
     shape = policy_shape(game, network)
     skeleton = jax.eval_shape(lambda: Core(shape, 0.01, jax.random.key(0)))
-    core = jax.tree_util.tree_unflatten(
-        jax.tree_util.tree_structure(skeleton), [jnp.asarray(x) for x in jax.tree_util.tree_leaves(policy.core)]
-    )
+    core = jax.tree.unflatten(jax.tree.structure(skeleton), [jnp.asarray(x) for x in jax.tree.leaves(policy.core)])
     seed = jax.random.key(experiment.seed)
 
     def member(run: Any) -> ActorCritic:
         return ActorCritic(core, value_head(shape, network, jax.random.fold_in(seed, run)))
 
     numbers = jnp.arange(experiment.runs) + experiment.first_run
-    members = jax.tree_util.tree_map(lambda x: x[:, None], jax.vmap(member)(numbers))
+    members = jax.tree.map(lambda x: x[:, None], jax.vmap(member)(numbers))
     weights = tuple(hold[int(n) % len(hold)] for n in numbers)
     method = HumanDataRegularised.create(experiment, by_turns=network.own_turns, anchor_weights=weights)
     notes = [{"hold": float(weight), "clone": clone.name} for weight in weights]

@@ -32,8 +32,7 @@ from interplay.training.evaluation_pairs import PairResult, play_pair
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
 from interplay.training.reward_weights import RewardWeights, event_weights
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.saved_stages import load_stage
 from interplay.training.team_assignment import TeamPlan
 
@@ -178,9 +177,9 @@ def play_all_pairs(trained: Trained, rounds: int, seed: int) -> PairResult:
         policies = [NeuralPolicy(core, trained.experiment.network.encoding) for core in (biased, response)]
         return play_pair(trained.game, *policies, key, rounds)  # type: ignore[arg-type]
 
-    cores = [jax.tree_util.tree_map(lambda x, i=i: jnp.asarray(x)[:, i], trained.members.policy) for i in (0, 1)]
+    cores = [jax.tree.map(lambda x, i=i: jnp.asarray(x)[:, i], trained.members.policy) for i in (0, 1)]
     keys = jax.random.split(jax.random.key(seed), trained.experiment.runs)
-    return jax.tree_util.tree_map(np.asarray, jax.jit(jax.vmap(one))(*cores, keys))
+    return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(*cores, keys))
 
 
 def greedy_selection(events: np.ndarray, many: int, generator: np.random.Generator) -> list[int]:

@@ -21,8 +21,7 @@ from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen, log_probs
 from interplay.training.method import Method, ProcessedRollout
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import TeamPlan
 

@@ -21,8 +21,7 @@ from interplay.training.config import Experiment
 from interplay.training.information_rewards import NAMES as ENTROPIES
 from interplay.training.loader import method_options
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ from interplay.training.collect import Rollout
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import JointStep, ProcessedRollout
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.stage_state import RolloutWorld, TrainingSetup
 from interplay.training.update import LearningSignal, ValueEstimates
 
@@ -104,11 +103,11 @@ class OffBeliefLearning(SelfPlay):
     def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Situation:
         """Keep every environment's state, from which `process_rollout` simulates all moves at once."""
         situation = Situation(state=world.state, key=step.randomness["simulation"])
-        return jax.tree_util.tree_map(lambda x: x[None], situation)  # [learner, slot]: one learner, a slot for each
+        return jax.tree.map(lambda x: x[None], situation)  # [learner, slot]: one learner, a slot for each
 
     def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
         """Put simulated returns in the place of states."""
-        member = jax.tree_util.tree_map(lambda x: x[0], members)
+        member = jax.tree.map(lambda x: x[0], members)
         steps, envs = setup.experiment.rollout, setup.experiment.envs
         most = max(1, AT_ONCE // (envs * self.options.hands))
         block = max(n for n in range(1, min(steps, most) + 1) if steps % n == 0)
@@ -119,8 +118,8 @@ class OffBeliefLearning(SelfPlay):
         def cut(x: Array) -> Array:
             return x.reshape(steps // block, block, envs, *x.shape[3:])
 
-        returns = jax.lax.map(simulated, jax.tree_util.tree_map(cut, (rollout.extra, rollout.action)))
-        returns = jax.tree_util.tree_map(lambda x: x.reshape(steps, 1, envs), returns)
+        returns = jax.lax.map(simulated, jax.tree.map(cut, (rollout.extra, rollout.action)))
+        returns = jax.tree.map(lambda x: x.reshape(steps, 1, envs), returns)
         return ProcessedRollout(state, replace(rollout, extra=returns), {})
 
     def advantages(self, estimates: ValueEstimates) -> LearningSignal:
@@ -218,6 +217,6 @@ def _initial_members(experiment: Experiment, game: Any, path: str) -> Any:
     members = jax.vmap(lambda k: new_member(game, experiment.network, 0, k))(keys)
     if core is None or core.shape != members.policy.shape:
         raise InterplayError(f"algorithm.options.begin: the network of {path} is not the one that `network` asks for")
-    policies = jax.tree_util.tree_map(lambda x: jnp.broadcast_to(x, (experiment.runs, *x.shape)), core)
+    policies = jax.tree.map(lambda x: jnp.broadcast_to(x, (experiment.runs, *x.shape)), core)
     members = eqx.tree_at(lambda m: m.policy, members, policies)
-    return jax.tree_util.tree_map(lambda x: x[:, None], members)
+    return jax.tree.map(lambda x: x[:, None], members)

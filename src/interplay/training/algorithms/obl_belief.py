@@ -102,7 +102,7 @@ def _playing(source: Agent, options: OBLBeliefOptions, game: Any) -> Policy:
         raise InterplayError(f"{options.policy!r} is a player; a belief is learnt from a policy")
     policy = Noisy(source.policy, options.epsilon).bind(game)
     memory = jax.eval_shape(lambda: policy.init(jax.random.key(0), jnp.int32(0)))
-    if any(x.size for x in jax.tree_util.tree_leaves(memory)):
+    if any(x.size for x in jax.tree.leaves(memory)):
         raise InterplayError(f"{options.policy!r} has a memory; this belief is of what is seen at one time")
     return policy
 
@@ -148,16 +148,16 @@ class _Teacher:
         key, for_play = jax.random.split(learning.key)
         games, states = jax.lax.scan(self._turn, learning.games, jax.random.split(for_play, experiment.rollout))
         rate = schedule.at(experiment.ppo.learning_rate, share)
-        flat = jax.tree_util.tree_map(lambda x: x.reshape(experiment.ppo.minibatches, -1, *x.shape[2:]), states)
+        flat = jax.tree.map(lambda x: x.reshape(experiment.ppo.minibatches, -1, *x.shape[2:]), states)
 
         def one(carry: tuple[Any, Any], part: Any) -> tuple[Any, dict[str, Array]]:
             belief, state = carry
             gradient, logs = jax.grad(self._loss, has_aux=True)(belief, part)
             updates, state = self.steps.update(gradient, state)
-            return (jax.tree_util.tree_map(lambda w, u: w - rate * u, belief, updates), state), logs
+            return (jax.tree.map(lambda w, u: w - rate * u, belief, updates), state), logs
 
         (belief, state), logs = jax.lax.scan(one, (learning.belief, learning.state), flat)
-        return Learning(belief, state, games, key), jax.tree_util.tree_map(jnp.mean, logs)
+        return Learning(belief, state, games, key), jax.tree.map(jnp.mean, logs)
 
     def _turn(self, games: Any, key: PRNGKeyArray) -> tuple[Any, Any]:
         game, seats = self.game, jnp.arange(self.game.num_seats)

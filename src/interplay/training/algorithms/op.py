@@ -16,8 +16,7 @@ from interplay.games.hanabi.suit_permutation import OwnColours
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.config import Experiment
 from interplay.training.loader import method_options
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 
 
 @dataclass(frozen=True)

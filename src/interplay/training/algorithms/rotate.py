@@ -31,8 +31,7 @@ from interplay.training.config import Experiment
 from interplay.training.frozen_partners import FrozenPartners
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.team_assignment import PARTNER, TeamPlan
 from interplay.training.update import LearningSignal, ValueEstimates
 
@@ -132,16 +131,14 @@ def iterate(experiment: Experiment, *, quiet: bool = False) -> tuple[list[Traine
     mate: Trained | None = None
     trained: Trained | None = None
     for number in range(options.iterations):
-        as_partner = FrozenPartners.from_networks(
-            jax.tree_util.tree_map(jnp.asarray, ego.policy), experiment.network.encoding
-        )
+        as_partner = FrozenPartners.from_networks(jax.tree.map(jnp.asarray, ego.policy), experiment.network.encoding)
         labels = 1 + teammate_method.plan.num_kinds
         both = [fresh_members(mate_settings, game, labels, 2 * number + who + 1) for who in (TEAMMATE, RESPONSE)]
         mate = train_stage(
             mate_settings,
             teammate_method,
             partners=as_partner,
-            members=jax.tree_util.tree_map(lambda *x: jnp.concatenate(x, axis=1), *both),
+            members=jax.tree.map(lambda *x: jnp.concatenate(x, axis=1), *both),
             stage=f"teammate{number}",
             like=mate,
             quiet=quiet,
@@ -172,6 +169,6 @@ def teammate_settings(experiment: Experiment, options: ROTATEOptions) -> Experim
 def buffer(experiment: Experiment, teammates: list[Trained], places: int) -> FrozenPartners:
     """Return every teammate equally often, as far as the places go; the newest have those that are left over."""
     which = (len(teammates) - 1 - np.arange(places)) % len(teammates)
-    each = [jax.tree_util.tree_map(lambda x: x[:, TEAMMATE], teammates[i].members.policy) for i in which]
-    networks = jax.tree_util.tree_map(lambda *x: jnp.stack(x, axis=1), *each)
+    each = [jax.tree.map(lambda x: x[:, TEAMMATE], teammates[i].members.policy) for i in which]
+    networks = jax.tree.map(lambda *x: jnp.stack(x, axis=1), *each)
     return FrozenPartners.from_networks(networks, experiment.network.encoding)

@@ -17,8 +17,7 @@ from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
 from interplay.training.reward_weights import RewardWeights
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.team_assignment import TeamPlan
 
 

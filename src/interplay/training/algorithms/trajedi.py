@@ -31,8 +31,7 @@ from interplay.training.config import PPO, Experiment
 from interplay.training.loader import make_game, method_options
 from interplay.training.loss import chosen, log_probs, policy_loss
 from interplay.training.method import Logs, Method
-from interplay.training.run import Trained
-from interplay.training.run import train as train_stage
+from interplay.training.run import Trained, train_stage
 from interplay.training.team_assignment import TeamPlan
 
 

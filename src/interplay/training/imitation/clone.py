@@ -82,7 +82,7 @@ class Clones:
 
     def core(self, split: int) -> Core:
         """Return the network of a split."""
-        return jax.tree_util.tree_map(lambda x: x[split], self.cores)
+        return jax.tree.map(lambda x: x[split], self.cores)
 
 
 def splits(
@@ -171,7 +171,7 @@ def clone(
             tell(epoch + 1, line)
     learn, select, test = (Fit(*(np.asarray(x) for x in _fit(static, material, state.best, which))) for which in parts)
     chance = Fit(*(np.asarray(x) for x in _chance(static, material, parts[TEST])))
-    cores = jax.tree_util.tree_map(np.asarray, state.best)
+    cores = jax.tree.map(np.asarray, state.best)
     return Clones(cores, np.asarray(state.when), curve, learn, select, test, chance)
 
 
@@ -258,7 +258,7 @@ def _arranged(
     chosen = np.random.default_rng(0)
     listed[LEARN] = [x if len(x) <= FITTED else np.sort(chosen.permutation(x)[:FITTED]) for x in listed[LEARN]]
     arrays = data.arrays
-    names = None if renamings is None else jax.tree_util.tree_map(jnp.asarray, renamings)
+    names = None if renamings is None else jax.tree.map(jnp.asarray, renamings)
     learnt = _filled(each)
     material = _Material(arrays, learnt, _counts(static, arrays, _filled(listed[LEARN])), names)
     return static, material, [_filled(x) for x in listed]
@@ -280,7 +280,7 @@ def _start(static: _Static, material: _Material, key: PRNGKeyArray) -> _CloneSta
     number = material.learnt.shape[0]
     cores: Any = jax.vmap(lambda k: Core(static.shape, 0.01, k))(jax.random.split(key, number))
     worst, never = jnp.full(number, jnp.inf), jnp.zeros(number, jnp.int32)
-    best = jax.tree_util.tree_map(jnp.copy, cores)
+    best = jax.tree.map(jnp.copy, cores)
     return _CloneState(cores, jax.vmap(_rule(static.how).init)(cores), best, worst, never)
 
 
@@ -344,7 +344,7 @@ def _learn(
         lost, gradient = jax.value_and_grad(lambda c: _loss(c, before, part, how.dropout, for_dropout))(core)
         updates, optimiser = rule.update(gradient, optimiser, core)
         rate = schedule.at(how.learning_rate, number / (how.epochs * batches))
-        return jax.tree_util.tree_map(lambda w, u: w - rate * u, core, updates), optimiser, lost
+        return jax.tree.map(lambda w, u: w - rate * u, core, updates), optimiser, lost
 
     def batch(i: Array, carry: tuple) -> tuple:
         cores, optimisers, total = carry
@@ -362,9 +362,7 @@ def _kept(static: _Static, state: _CloneState, select: Array, number: Array) -> 
     """A network that is liked better than any before is kept."""
     now = select if static.judge is None else -static.judge(state.cores)
     better = now < state.likes
-    kept = jax.tree_util.tree_map(
-        lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b), state.cores, state.best
-    )
+    kept = jax.tree.map(lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b), state.cores, state.best)
     when = jnp.where(better, number + 1, state.when)
     return state._replace(best=kept, likes=jnp.minimum(now, state.likes), when=when), now
 
@@ -385,7 +383,7 @@ def _mapped(static: _Static, arrays: PyTree, which: Int[Array, " sequence"], one
 
     def of_sequence(number: Array) -> Any:
         taken = static.taken(arrays, number[None], static.steps)
-        return one(jax.tree_util.tree_map(lambda x: x[0], taken))
+        return one(jax.tree.map(lambda x: x[0], taken))
 
     return jax.lax.map(of_sequence, which, batch_size=max(1, AT_ONCE // static.steps))
 

@@ -104,7 +104,7 @@ Take = Callable[[Any, Array, int], Sequences]  # (arrays, numbers of parts, step
 
 def parts_of(arrays: Sequences, which: Int[Array, " part"], length: int) -> Sequences:
     """Return parts of so many steps; part p is the (p mod k)-th of sequence p div k, where k parts are a sequence."""
-    return jax.tree_util.tree_map(lambda x: x.reshape(-1, length, *x.shape[2:])[which], arrays)
+    return jax.tree.map(lambda x: x.reshape(-1, length, *x.shape[2:])[which], arrays)
 
 
 def own_steps(turn: np.ndarray, chooses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -331,11 +331,11 @@ class GameStream:
             mine = np.flatnonzero(kinds.of == number)
             for block in np.split(mine, range(BLOCK, len(mine), BLOCK)):
                 filled = np.resize(block, min(BLOCK, len(mine)))  # of one size, so that little is compiled
-                part = jax.tree_util.tree_map(lambda x, rows=filled: x[rows], whole)
+                part = jax.tree.map(lambda x, rows=filled: x[rows], whole)
                 (allowed, legal, to_move), points = facts(part.starts, part.actions)
                 rows = slice(len(block))
                 allowed, legal, to_move, points = (np.asarray(x)[rows] for x in (allowed, legal, to_move, points))
-                here = jax.tree_util.tree_map(lambda x, rows=rows: x[rows], part)
+                here = jax.tree.map(lambda x, rows=rows: x[rows], part)
                 of_block = [games[int(i)] for i in block]
                 decides[block] = decisions(by, of_block, here, allowed, legal, to_move, points)
                 chooses[block] = legal.sum(axis=-1) > 1
@@ -392,7 +392,7 @@ class StreamReplay:
 
         def one(start: Any, moves: Array, seat: Array, at: Array) -> tuple[Array, Array]:
             states = walk(by, start, moves, lambda state: state)[0]
-            mine = jax.tree_util.tree_map(lambda x: x[at], states)
+            mine = jax.tree.map(lambda x: x[at], states)
             return jax.vmap(lambda s: (view(s, self.encoding, seat), self.rules.legal(s)[seat]))(mine)
 
         return jax.vmap(one)(starts, actions, seats, steps)
