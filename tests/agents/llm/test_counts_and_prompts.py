@@ -150,6 +150,27 @@ def test_reach_is_told_and_the_version_is_recorded(cooked):
         templates.fill("kitchen", "0", "system")
 
 
+@pytest.mark.parametrize("actions", ["all", "choose"])
+def test_version_4_tells_the_same_with_all_that_never_changes_first(actions):
+    told = {
+        version: [
+            call["prompt"] for call in prompts(run(plan(settings=LLMSettings(actions=actions, prompts=version))).traces)
+        ]
+        for version in ("3", "4")
+    }
+    assert len(told["3"]) == len(told["4"])
+    for before, after in zip(told["3"], told["4"], strict=True):
+        lines = before.partition("# Kitchen\n")[2].partition("\n\n")[0].splitlines()
+        assert not set(lines) - set(after.splitlines())
+    chef = [prompt.split("\n\n[user]\n") for prompt in told["4"] if prompt.startswith("[system]\nYou are the chef")]
+    assert len({system for system, _ in chef}) == 1
+    assert "Recipe:" in chef[0][0]
+    assert not [now for _, now in chef if "Recipe:" in now or "Counters that others reach" in now]
+    assert "\n\n\n" not in chef[0][0]
+    assert f'\n- "{"action" if actions == "choose" else "plan"}": ' in chef[0][0]
+    assert '\n- "say": ' in chef[0][0]
+
+
 def test_each_seat_has_its_own_scaffold(cooked):
     scaffolds = {e.seat for e in cooked[0].events if e.kind == "belief"}
     assert scaffolds == {0}

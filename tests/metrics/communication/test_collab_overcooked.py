@@ -10,6 +10,7 @@ from interplay.cli.main import run
 from interplay.errors import InterplayError
 from interplay.metrics.communication import AuditSettings, judge
 from interplay.metrics.communication.collab_overcooked_logs import dish_of_order, read_experiment_logs
+from interplay.metrics.communication.source import open_source
 
 CLOSED = ["XXXPX", "I XaX", "CbX X", "D X O", "XBXSX"]
 OPEN = ["XXXPX", "I  aX", "Cb  X", "D   O", "XBXSX"]
@@ -142,3 +143,9 @@ def test_an_order_that_nobody_knows(tmp_path):
     path = write(tmp_path, log([step(0)], total_order_finished=["fried_rice"]))
     with pytest.raises(InterplayError, match="the order 'fried_rice' is none of the kitchen's dishes"):
         read_experiment_logs(path)
+
+
+def test_a_folder_with_nothing_to_audit(tmp_path):
+    (tmp_path / "notes.json").write_text("{}")
+    with pytest.raises(InterplayError, match=r"neither a trace set .* nor experiment logs"):
+        open_source(tmp_path)

@@ -9,6 +9,7 @@ from typing import Any
 from interplay.agents.llm.answers import loosened
 from interplay.agents.llm.chat import Answer, ChatMessage, ChatRequest, alternating
 from interplay.agents.llm.endpoint import EndpointConfig, EndpointFailure, EndpointModel
+from interplay.agents.llm.local import LOCAL_MODELS
 from interplay.errors import InterplayError
 
 __all__ = ["EndpointConfig", "OpenAIModel", "connection", "sdk"]
@@ -71,6 +72,8 @@ class OpenAIModel(EndpointModel):
     def _answer(self, reply: Any) -> Answer:
         if not getattr(reply, "choices", None):
             raise EndpointFailure(f"an answer without choices: {str(reply)[:200]}", passing=False)
+        if reply.model in LOCAL_MODELS and reply.model != self._model:  # llama.cpp answers to any name
+            raise EndpointFailure(f"it serves {reply.model}", 404)
         choice, usage = reply.choices[0], reply.usage
         read = getattr(usage, "prompt_tokens_details", None)
         written = getattr(usage, "completion_tokens_details", None)

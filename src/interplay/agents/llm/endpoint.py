@@ -164,7 +164,8 @@ class EndpointModel:
                 over = retries >= self._endpoint.retries and waited >= self._endpoint.patience_s
                 if over or not failure.passing:
                     tries = f"; gave up after {retries + 1} tries in {waited:.0f} s" if failure.passing else ""
-                    raise Unavailable(f"{self.name}: {failure.short}{tries}") from None
+                    where = f"{self._endpoint.base_url}: " if failure.status is None else ""
+                    raise Unavailable(f"{self.name}: {where}{failure.short}{tries}") from None
                 await asyncio.sleep(self._wait(failure, retries))
                 retries += 1
 

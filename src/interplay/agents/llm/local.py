@@ -111,7 +111,8 @@ def serving(
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'")
-    arguments = [str(weights_of(os.fspath(weights))), *map(str, (threads, port, context, conversations))]
+    name = os.fspath(weights) if weights in LOCAL_MODELS else ""
+    arguments = [str(weights_of(os.fspath(weights))), name, *map(str, (threads, port, context, conversations))]
     # A process of its own: llama.cpp's server waits for answers under way, for ever if nobody closes their connections.
     command = [sys.executable, "-m", "interplay.agents.llm.local", *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
@@ -125,13 +126,14 @@ def serving(
             server.kill()
 
 
-def _serve(path: str, threads: int, port: int, context: int, conversations: int) -> None:
+def _serve(path: str, name: str, threads: int, port: int, context: int, conversations: int) -> None:
     """Serve a model, print the address, and end with the process that holds the other end of standard input."""
     import xllamacpp  # type: ignore[import-not-found]
 
     llama: Any = xllamacpp  # its compiled names are not known to type checkers
     settings = llama.CommonParams()
     settings.model.path = path
+    settings.model_alias = {name} if name else set()
     settings.n_ctx, settings.n_parallel, settings.port = context * conversations, conversations, port
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.n_gpu_layers = 0
@@ -149,4 +151,4 @@ def _package_folder(name: str) -> Path | None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], *map(int, sys.argv[2:]))
+    _serve(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))

@@ -12,6 +12,7 @@ from interplay.errors import InterplayError, UnknownName
 MEMORIES = ("none", "recent", "full")
 DIALOGUES = ("cap", "one_way", "silent")
 ACTIONS = ("all", "none", "choose")
+CHOOSING = ("3", "4")  # versions of the kitchen's prompts in which an answer can be one action of a list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +38,10 @@ class LLMSettings:
                 raise UnknownName(name, str(getattr(self, name)), list(known))
         if self.prompts not in versions("kitchen"):
             raise UnknownName("version of the kitchen prompts", self.prompts, versions("kitchen"))
-        if self.actions == "choose" and self.prompts != "3":
-            raise InterplayError(f"actions choose: prompts {self.prompts} do not ask for it; take prompts 3")
+        if self.actions == "choose" and self.prompts not in CHOOSING:
+            raise InterplayError(
+                f"actions choose: prompts {self.prompts} do not ask for it; take {' or '.join(CHOOSING)}"
+            )
         if self.turn_cap < 1:
             raise InterplayError(f"turn_cap: {self.turn_cap}; a dialogue has at least one message")
         if not 0 <= self.temperature <= 2:

@@ -36,8 +36,9 @@ class Models:
     """Messages in one dialogue."""
     actions: Literal["all", "none", "choose"] = "all"
     """Whether a prompt lists the actions that are possible now; choose: an answer is one of them, for small models."""
-    prompts: Literal["2", "3", "published"] = "3"
-    """Version of the kitchen's prompts; published has the structure of the paper's: one action at a time."""
+    prompts: Literal["2", "3", "4", "published"] = "3"
+    """Version of the kitchen's prompts: 4 has first all that never changes, for servers that keep what they have read;
+    published has the structure of the paper's, one action at a time."""
     temperature: float = 0.0
     """Sampling temperature."""
     max_tokens: int = 1024
@@ -310,6 +311,8 @@ class ServeCommand:
     """Where local/... looks for it."""
     threads: int = 1
     """Cores to use."""
+    conversations: int = 2
+    """Prompts whose beginnings are kept, and answers that are written at once: two for each episode at once."""
 
     def run(self) -> None:
         """Serve the model until interrupted."""
@@ -317,6 +320,6 @@ class ServeCommand:
 
         from interplay.agents.llm.local import serving
 
-        with serving(self.weights, threads=self.threads, port=self.port) as url:
+        with serving(self.weights, threads=self.threads, port=self.port, conversations=self.conversations) as url:
             note(f"serving at {url}; Ctrl-C ends it")
             threading.Event().wait()

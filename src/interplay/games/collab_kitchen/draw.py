@@ -22,7 +22,14 @@ def text(game: Kitchen, state: KitchenState, seat: int | None = None) -> str:
 
     The map, all cooks and things, what the seat can reach and do, and the recipe if it knows it.
     """
-    lines = [f"Step {state.time} of {game.horizon}.", *_map(game, state), _legend(game)]
+    now = state_lines(game, state, seat)
+    rows = 1 + game.layout.height  # the legend belongs below the map
+    return "\n".join([*now[:rows], _legend(game), *now[rows:], *_about(game, seat)])
+
+
+def state_lines(game: Kitchen, state: KitchenState, seat: int | None = None) -> list[str]:
+    """Return the part of a seat's text that changes in an episode: step, map, cooks, utensils, counters."""
+    lines = [f"Step {state.time} of {game.horizon}.", *_map(game, state)]
     for s, cook in enumerate(state.cooks):
         you = " (you)" if s == seat else ""
         item = state.world.hands[s]
@@ -34,7 +41,12 @@ def text(game: Kitchen, state: KitchenState, seat: int | None = None) -> str:
         lines.append(f"{station.name}: {_utensil(station, utensil)}")
     laid = [f"({s.cell[0]},{s.cell[1]}) {i.text}" for s, i in zip(game.layout.counters, state.world.counters) if i]
     lines.append(f"counters: {'; '.join(laid) if laid else 'all empty'}")
-    return "\n".join([*lines, *_about(game, seat)])
+    return lines
+
+
+def constant_lines(game: Kitchen, seat: int | None = None) -> list[str]:
+    """Return the part that is the same throughout an episode: the map's legend, reach, verbs, the recipe."""
+    return [_legend(game), *_about(game, seat)]
 
 
 def _about(game: Kitchen, seat: int | None) -> list[str]:

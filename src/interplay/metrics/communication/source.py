@@ -14,7 +14,7 @@ from interplay.metrics.communication.foreign import read_transcripts
 from interplay.metrics.communication.metric import transcripts
 from interplay.metrics.communication.records import Transcript
 from interplay.traces import TraceSet, read_jsonl
-from interplay.traces.schema import FORMAT
+from interplay.traces.schema import FORMAT, MANIFEST
 from interplay.untrusted_files import lines, parse_json
 
 
@@ -25,6 +25,10 @@ def open_source(source: TraceSet | str | os.PathLike[str]) -> TraceSet | list[Tr
     path = Path(source)
     if is_experiment_log(path):
         return read_experiment_logs(path)
+    if path.is_dir() and not (path / MANIFEST).exists():
+        raise InterplayError(
+            f"{path} holds nothing to audit: neither a trace set ({MANIFEST}) nor experiment logs of Collab-Overcooked"
+        )
     if not path.is_file():
         return TraceSet.open(path)
     return TraceSet.in_memory(read_jsonl(path)) if _is_export(path) else read_transcripts(path)

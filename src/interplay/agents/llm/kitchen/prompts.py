@@ -17,6 +17,7 @@ from interplay.agents.llm.chat import ChatMessage
 from interplay.agents.llm.kitchen.situation import Situation
 from interplay.agents.llm.settings import LLMSettings
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
+from interplay.games.collab_kitchen.draw import constant_lines, state_lines
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.layouts import PLACES
 from interplay.games.collab_kitchen.macros import legal_macros
@@ -70,17 +71,19 @@ def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
     return [*requests, *([action] if action else [])], said
 
 
-def system_text(game: Kitchen, seat: int, version: str, *, talk: bool) -> str:
+def system_text(game: Kitchen, seat: int, settings: LLMSettings, *, talk: bool) -> str:
     """Return role, rules and actions: the same throughout an episode."""
     others = [s for s in range(game.num_seats) if s != seat]
     return templates.fill(
         "kitchen",
-        version,
+        settings.prompts,
         "system",
         name=game.seat_names[seat],
         partners=" and the ".join(game.seat_names[s] for s in others),
         horizon=game.horizon,
         talk=talk,
+        choose=settings.actions == "choose",
+        constant="\n".join(constant_lines(game, seat)),
         ingredients=INGREDIENTS,
         usages=[USAGE[verb] for verb in game.roles[seat].verbs if talk or verb != "request"],
         reach=_reach(game, seat),
@@ -102,6 +105,7 @@ def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: 
         "user",
         name=situation.name(situation.seat),
         kitchen=situation.game.render(situation.state, situation.seat),
+        now="\n".join(state_lines(situation.game, situation.state, situation.seat)),
         past=_past(situation, settings.memory),
         dialogue=[f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t],
         queue=[str(m) for m in situation.queue],
@@ -140,6 +144,6 @@ def _choices(situation: Situation) -> tuple[str, ...]:
 def prompt_messages(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> tuple[ChatMessage, ...]:
     """Return the prompt for a situation."""
     return (
-        ChatMessage("system", system_text(situation.game, situation.seat, settings.prompts, talk=talk)),
+        ChatMessage("system", system_text(situation.game, situation.seat, settings, talk=talk)),
         ChatMessage("user", user_text(situation, settings, aside, talk=talk)),
     )
