@@ -264,19 +264,19 @@ def progress(rules: RescueRules, state: RescueState) -> Float[Array, ""]:
 
     A known victim counts 1, a whole treatment 5, a kit in a nurse's and an extinguisher in a firefighter's hand 1, a
     cell with debris or fire -1, and a cell between an agent and what it goes for next -0.2 for a nurse, -0.1 for a
-    firefighter: the tool of its role, wherever that is; with it in hand, or where there is none, a victim or a hazard.
-    A firefighter needs the tool while something burns.
+    firefighter: the tool of its role, wherever that is; with it in hand, or where there is none, the nearest victim
+    to treat, or the nearest hazard or unknown victim. A firefighter needs the tool while something burns.
     """
     kinds, roles = jnp.asarray(rules.tool_kinds, jnp.int32), jnp.asarray(rules.roles)
     holds = state.held[:, None] == jnp.arange(len(rules.tool_kinds))  # [seat, tool]
     tool_cell = jnp.where(state.tool_cell >= 0, state.tool_cell, jnp.sum(holds * state.cell[:, None], axis=0))
-    hazards, untreated = state.debris | state.burning, state.treated_by < 0
+    untreated, burns = state.treated_by < 0, jnp.any(state.burning)
+    errands = (state.debris | state.burning).at[state.victim_cell].max(~state.known)
     gained = jnp.sum(state.known) + TREATMENT * jnp.sum(state.work) / WORK
     gained -= jnp.sum(state.debris) + jnp.sum(state.burning)
-    cells, burns = jnp.arange(hazards.shape[0]), jnp.any(state.burning)
     for role, kind, goals, there, needed, price in (
         (NURSE, KIT, state.victim_cell, untreated, True, 0.2),
-        (FIREFIGHTER, EXTINGUISHER, cells, hazards, burns, 0.1),
+        (FIREFIGHTER, EXTINGUISHER, jnp.arange(errands.shape[0]), errands, burns, 0.1),
     ):
         seats = roles == role
         equipped = seats & jnp.any(holds & (kinds == kind), axis=1)
