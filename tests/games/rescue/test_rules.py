@@ -42,10 +42,13 @@ def test_the_shaped_reward_is_what_the_team_gains_and_no_loop_pays():
     treating = shaped("#####/#nV.#/#K.p#/#####", "diri20i", "24.")
     assert np.allclose(treating[[1, 3]], 1)  # the kit in the nurse's hand, a victim found
     assert np.allclose(treating[4:-1], 5 / 20)
-    assert np.allclose(shaped("######/#n..V#/#..p.#/######", "rrd", "..."), [0.1, 0.1, 0], atol=1e-6)  # on her way
+    assert np.allclose(shaped("######/#n..V#/#..p.#/######", "rrd", "..."), [0.2, 0.2, 0], atol=1e-6)  # on her way
     assert np.isclose(np.sum(shaped("#####/#nV.#/#K.p#/#####", "d9i", "10.")), 1)  # taken, laid down, taken, ...
-    assert np.isclose(np.sum(shaped("#####/#pV.#/#K.n#/#####", "di", "..")), 0, atol=1e-6)  # no use to the police
-    assert np.isclose(np.sum(shaped("#######/#nF+..#/#K..fV#/#######", "4.", "4.", spread=4)), -2)  # two cells more
+    assert np.isclose(np.sum(shaped("#####/#pV.#/#K.n#/#####", "di", "..")), -0.2)  # a cell further from the nurse
+    errands = shaped("########/#f..D..#/#n...V.#/########", "rrir", "....")  # debris, then the unknown victim
+    assert np.allclose(errands, [0.1, 0.1, 1 - 0.2, 0.1], atol=1e-6)
+    spreads = "#######/#nF+..#/#K..fV#/#######"
+    assert np.isclose(np.sum(shaped(spreads, "4.", "4.", spread=4)), -2)  # two cells more
 
 
 def test_only_nurses_treat_and_only_firefighters_clear_and_extinguish():

@@ -19,6 +19,7 @@ from interplay.games.rescue.state import DANGER, EXTINGUISHER, KIT, ROLES, TOOLS
 
 AROUND = 2  # cells in each direction whose passability is shown
 NEAREST = ("victim seen", "victim known", "fire", "debris", "kit", "extinguisher")
+NOT_THERE = 2**30
 FACED = (*NEAREST, "teammate", "wall", "danger")
 
 
@@ -62,7 +63,7 @@ class RescueFeatures:
         blocked = (known.terrain == WALL) | there | jnp.any(things, axis=0) | (known.victims == TREATED)
         window = jnp.pad(blocked, self._pad, constant_values=True)[cell + self._pad + self._window]
         rooms = jnp.asarray(self._rooms)
-        in_rooms = [rooms @ mask.astype(jnp.float32) for mask in (known.burning, things[1], known.victims == TREATED)]
+        in_rooms = jnp.stack([known.burning, things[1], known.victims == TREATED]).astype(jnp.float32) @ rooms.T
         parts = [
             *(jnp.asarray(table)[cell] for table in self._rows),
             known.facing[known.seat] == jnp.arange(4),
@@ -70,10 +71,10 @@ class RescueFeatures:
             kinds[known.seat],
             known.guarded[known.seat][None],
             mates[order].reshape(-1),
-            jnp.concatenate([self._way(thing, cell) for thing in things]),
+            self._ways(things, cell).reshape(-1),
             jnp.stack([mask[front] for mask in faced]),
             window,
-            *(jnp.minimum(n, 4.0) / 4 for n in in_rooms),
+            (jnp.minimum(in_rooms, 4.0) / 4).reshape(-1),
             self._times(state, known, cell),
         ]
         return jnp.concatenate([p.astype(jnp.float32) for p in parts])
@@ -84,13 +85,16 @@ class RescueFeatures:
         tools = [known.tools == kind for kind in (KIT, EXTINGUISHER)]
         return jnp.stack([known.victims == SEEN, known.victims == KNOWN, known.burning, known.debris, *tools])
 
-    def _way(self, mask: Any, cell: Any) -> Float[Array, 4]:
+    def _ways(self, things: Any, cell: Any) -> Float[Array, "thing 4"]:
         """Return (dx, dy) to the nearest as the crow flies, whether there is one, and how many."""
-        xy = jnp.asarray(self._xy)
-        far = jnp.where(mask, jnp.sum(jnp.abs(xy - xy[cell]), axis=-1), jnp.inf)
-        exists, nearest = jnp.any(mask), jnp.argmin(far)
-        delta = jnp.where(exists, (xy[nearest] - xy[cell]) / self._scale, 0.0)
-        return jnp.concatenate([delta, exists[None], jnp.minimum(jnp.sum(mask), 4)[None] / 4])
+        xy, size = jnp.asarray(self._xy), len(self._xy)
+        far = jnp.sum(jnp.abs(xy - xy[cell]), axis=-1).astype(jnp.int32)
+        nearest = far * size + jnp.arange(size)  # distance and cell in one number: a minimum is faster than an argmin
+        nearest = jnp.min(jnp.where(things, nearest, NOT_THERE), axis=-1)
+        exists = nearest < NOT_THERE
+        delta = jnp.where(exists[:, None], (xy[nearest % size] - xy[cell]) / self._scale, 0.0)
+        number = jnp.minimum(jnp.sum(things, axis=-1), 4) / 4
+        return jnp.concatenate([delta, exists[:, None], number[:, None]], axis=-1)
 
     def _times(self, state: RescueState, known: Knowledge, cell: Any) -> Float[Array, 4]:
         """Return the time left, when fires spread next, the work done on a victim beside, and the own danger."""
