@@ -39,7 +39,10 @@ IMAGES = ROOT / "docs" / "images"
 TABLE3 = (
     "self_play", "inter_xp", "ad_entropy", "ard_entropy", "ic", "ci", "g1", "g2", "g3", "ipp", "communicativeness",
 )  # fmt: skip
-BOTS_3P = "No games of three people are here: at three players clones, HDR-IPPO and BR-BC are of H-Group bots' games."
+BOTS_3P = (
+    "No games of three people are here: at three players the clones that read vectors, HDR-IPPO and BR-BC are of "
+    "H-Group bots' games, bc-1 and the proxies of people's games at two."
+)
 
 
 def budgets(records: StageResults) -> list[str]:

@@ -180,8 +180,8 @@ def _of_clones(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
         return []
     order = ", ".join(f"{a} {v:.1f}" for a, v in sorted(scores.items(), key=lambda x: -x[1])[:4])
     own = float(np.mean([mean[c, c] for c in clones]))
-    whose = "people" if players == 2 else "H-Group bots"
-    return [f"- With clones of {whose} at {players} players ({own:.1f} with themselves) do best: {order}."]
+    whose = "people" if players == 2 else "people of games of two"
+    return [f"- At {players} players, with clones of {whose} ({own:.1f} with themselves), do best: {order}."]
 
 
 def _of_proxies(results: StageResults, players: int, mean: dict[tuple[str, str], float]) -> list[str]:
