@@ -26,7 +26,7 @@ from interplay.reports.document import (
 from interplay.reports.figures import FigureEstimate
 from interplay.reports.formatting import privileged_in
 from interplay.reports.svg import bracket, digits_for, label, shorten
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 
 CENTRES = ("estimate", "iqm", "mean", "value")  # columns that hold a summary, best first
 WORDS = {"iqm": "Inter-quartile mean", "mean": "Mean", "estimate": "Estimate", "value": "Value"}
@@ -274,8 +274,7 @@ def help_graphs(table: Table, value: str = "value") -> list[Section]:
         for (giver, receiver), rows in part.groups("giver", "receiver").items():
             if giver is None or receiver is None:
                 continue
-            present = [v for v in rows.column(value) if v is not None]
-            edges[int(giver), int(receiver)] = sum(present) / len(present) if present else None
+            edges[int(giver), int(receiver)] = mean(rows.column(value))
         if not edges:
             continue
         words = ", ".join(str(k) for k in key)
