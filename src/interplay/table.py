@@ -31,6 +31,12 @@ def plain(value: Any) -> Any:
     return value
 
 
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
 MOST_SHOWN = 60  # rows of a table that a notebook shows
 WIDEST = 400  # columns of a pivoted table
 

@@ -4,6 +4,8 @@ import pytest
 
 import interplay
 from interplay.agents.api import Identity
+from interplay.metrics.crossplay import CrossplaySums, finish
+from interplay.metrics.grouping import PAIRING, AgentKey, TeamGroup
 from tests.metrics.hanabi.scripted import episode, traces
 
 HANDS = ["R1 Y1 G1 W1 B1", "R2 Y2 G2 W2 B2"]
@@ -59,3 +61,12 @@ def test_results_do_not_depend_on_how_the_set_is_cut(monkeypatch):
     before = interplay.measure(games, metrics)
     monkeypatch.setattr("interplay.metrics.api.CHUNK", 3)
     assert interplay.measure(games, metrics).column("value") == pytest.approx(before.column("value"))
+
+
+def test_rows_come_in_the_order_of_teams_and_seats():
+    """Not in that of a set, which differs from process to process."""
+    names = [f"agent{i}" for i in range(24)]
+    keys = [AgentKey(name, "", name) for name in names]
+    teams = {TeamGroup("g", "{}", (a, b)): CrossplaySums(1, 1.0, 1.0, 1.0, 1.0) for a, b in zip(keys[::2], keys[1::2])}
+    agents = [row["agent"] for row in finish([teams], {}) if row.get("over") == PAIRING]
+    assert list(dict.fromkeys(agents)) == names

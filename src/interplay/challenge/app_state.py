@@ -59,13 +59,6 @@ class PreparedSetting:
     engine: LiveEngine
     tests: LiveEngine
 
-    def encoding(self, name: str | None, default: str) -> str:
-        """An encoding that a candidate may read."""
-        wanted = name or default
-        if wanted not in self.encodings:
-            raise ApiError("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(self.encodings)}")
-        return wanted
-
     @functools.cached_property
     def encodings(self) -> tuple[str, ...]:
         """What a candidate may read: no privileged views, and only what can be sent."""
@@ -176,8 +169,11 @@ class ChallengeState:
         return resumed + [m for m in new if m.history]
 
     def encoding(self, stage: PreparedSetting, name: str | None) -> str:
-        """The encoding that a candidate reads: the one it names, or the challenge's."""
-        return stage.encoding(name, self.challenge.published_protocol or stage.encodings[0])
+        """The encoding that a candidate reads: the one it names, which must be one it may read, or the challenge's."""
+        wanted = name or self.challenge.published_protocol or stage.encodings[0]
+        if wanted not in stage.encodings:
+            raise ApiError("bad_request", f"encoding {wanted[:40]!r}: one of {', '.join(stage.encodings)}")
+        return wanted
 
     async def test(
         self, key: Key, setting: Any, seats: Sequence[int], encoding: str | None, holder: Any, skip: bool

@@ -282,7 +282,8 @@ def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
         submission = await owned(request, evaluation)
         if not leaderboard.visible(host.challenge, submission.phase, base.clock.now(), owner=True):
             raise ApiError("not_allowed", "results of this phase are not shown now")
-        signed = await base.database.aread(result_of, submission)
+        query = sa.select(submissions.c.result).where(submissions.c.id == submission.id)
+        signed = await base.database.aread(lambda tx: tx.execute(query).scalar_one())
         if signed is None and submission.status in (repository.PLAYED, repository.FINISHED):
             raise ApiError("unavailable", "the result is being computed: ask again in a while")
         if signed is None:
@@ -307,8 +308,3 @@ def _add_evaluations(app: FastAPI, host: ChallengeState) -> None:
             raise ApiError("not_allowed", "traces are given out after the phase")
         filed = await base.database.aread(results.submission_record, submission.id)
         return StreamingResponse(results.owner_traces(filed), media_type="application/jsonl")
-
-
-def result_of(tx: Any, submission: repository.Submission) -> dict[str, Any] | None:
-    """Return the signed result of a submission, or None if there is none yet."""
-    return tx.execute(sa.select(submissions.c.result).where(submissions.c.id == submission.id)).scalar_one()

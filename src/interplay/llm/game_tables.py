@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from interplay.games.registry import scoring
-from interplay.metrics.model_calls import SeatCalls, fallback_share, seats_with_models
+from interplay.metrics.model_calls import fallback_share, seats_with_models
 from interplay.rollout.episode import Episode
 from interplay.table import Row, Table
+from interplay.table import mean as mean_of_known
 
 
 def game_summary(traces: Iterable[Episode]) -> Table:
@@ -49,16 +50,10 @@ def usage_row(episodes: Sequence[Episode]) -> Row:
         "tokens_estimated": sum(v["tokens_estimated"] for v in values) / count,
         "cost": None if any(c is None for c in costs) else sum(costs),
         "waiting_s": _mean_of_known(values, "waiting_s", count),
-        "latency_s": _latency(seats),
+        "latency_s": mean_of_known(call["latency_s"] for one in seats for call in one.calls),
     }
 
 
 def _mean_of_known(values: Sequence[Row], name: str, count: int) -> float | None:
     known = [v[name] for v in values if v[name] is not None]
     return sum(known) / count if known else None
-
-
-def _latency(seats: Sequence[SeatCalls]) -> float | None:
-    """Seconds of a call, mean over the calls of all seats."""
-    known = [c["latency_s"] for one in seats for c in one.calls if c["latency_s"] is not None]
-    return sum(known) / len(known) if known else None

@@ -18,7 +18,7 @@ from interplay.games.registry import make
 from interplay.llm.plan import RunPlan
 from interplay.llm.run import LLMRun, Service, run
 from interplay.llm.tables import episode_row
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 
 IDLE = "scripted/idle"
 
@@ -68,18 +68,14 @@ def _parts(base: RunPlan, layout: str, model: str, alone: str) -> dict[str, RunP
 def _row(model: str, layout: str, cells: dict[str, list[Row]]) -> Row:
     result: Row = {"model": model, "layout": layout, "episodes": len(cells["team"])}
     for condition, rows in cells.items():
-        result[f"{condition}_success"] = _mean([r["success"] for r in rows])
-        result[f"{condition}_steps"] = _mean([r["steps"] for r in rows if r["success"]])
+        result[f"{condition}_success"] = mean([r["success"] for r in rows])
+        result[f"{condition}_steps"] = mean([r["steps"] for r in rows if r["success"]])
     by_episode = {c: {(r["dish"], r["index"]): r for r in rows} for c, rows in cells.items()}
     alone: dict[Any, int | None] = {}  # the quicker soloist's steps, by episode; None: neither delivers
     for key in by_episode["chef"].keys() & by_episode["assistant"].keys():
         lone = [by_episode[role][key] for role in ("chef", "assistant")]
         alone[key] = min((r["steps"] for r in lone if r["success"]), default=None)
-    result["solo_feasible"] = _mean([float(steps is not None) for steps in alone.values()])
+    result["solo_feasible"] = mean([float(steps is not None) for steps in alone.values()])
     together = {key: r["steps"] for key, r in by_episode["team"].items() if r["success"]}
-    result["time"] = _mean([together[key] / steps for key, steps in alone.items() if steps and key in together])
+    result["time"] = mean([together[key] / steps for key, steps in alone.items() if steps and key in together])
     return result
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

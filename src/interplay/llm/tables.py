@@ -10,7 +10,7 @@ from interplay.games.collab_kitchen.dishes import Dish, dish, dish_of
 from interplay.games.collab_kitchen.game import DEFAULT_DISH
 from interplay.llm.game_tables import usage_row
 from interplay.rollout.episode import Episode
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 
 
 def summary(traces: Iterable[Episode]) -> Table:
@@ -74,13 +74,8 @@ def _summary_row(group: Sequence[Row]) -> Row:
     solved = [r["steps"] for r in group if r["success"]]
     return {
         "episodes": len(group),
-        "success": _mean([r["success"] for r in group]),
-        "steps": _mean(solved),
-        **{n: _mean([r[n] for r in group]) for n in ("messages", "refused", "scaffold_tokens")},
+        "success": mean([r["success"] for r in group]),
+        "steps": mean(solved),
+        **{n: mean([r[n] for r in group]) for n in ("messages", "refused", "scaffold_tokens")},
         "limit": sum(r["end"] == "limit" for r in group),
     }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return sum(known) / len(known) if known else None

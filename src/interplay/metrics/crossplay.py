@@ -61,7 +61,7 @@ def _matrix(teams: Mapping[TeamGroup, CrossplaySums]) -> Iterator[Row]:
     """A row for each agent and its partners, over all seatings of them."""
     pairs: dict[Pair, CrossplaySums] = {}
     for of, sums in teams.items():
-        for p in {pair(of, seat) for seat in range(len(of.seats))}:
+        for p in dict.fromkeys(pair(of, seat) for seat in range(len(of.seats))):
             pairs[p] = pairs[p] + sums if p in pairs else sums
     for p, sums in pairs.items():
         yield from _rows({**p.about(), "over": PAIRING}, sums, "score")

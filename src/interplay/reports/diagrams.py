@@ -28,13 +28,14 @@ def help_graph(
     *,
     title: str,
     what: str = "times helped",
+    digits: int | None = None,
 ) -> str:
     """Who helps whom: an arrow from giver to receiver, as wide as it is often. Null edges are dashed."""
     for giver, receiver in edges:
         if not (0 <= giver < len(nodes) and 0 <= receiver < len(nodes)):
             raise InterplayError(f"the edge {giver} -> {receiver} leaves a graph of {len(nodes)} seats")
     most = max([v for v in edges.values() if v is not None], default=0.0)
-    digits = svg.digits_for(list(edges.values()))
+    digits = svg.digits_for(list(edges.values())) if digits is None else digits
     places, width, height = _places(nodes)
     body = ""
     for (giver, receiver), value in edges.items():

@@ -12,7 +12,7 @@ from interplay.metrics.model_calls import DEFINITIONS, compute, fallback_by_team
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Download, Group, ReportContext, Section, TableSection, Text
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 
 MOST_CALLS = 1000  # shown in a page; prompts are long
 COLUMNS = (
@@ -41,18 +41,16 @@ def sections(measured: MeasuredTraces) -> list[Section]:
 
 def _usage(measured: MeasuredTraces) -> Table:
     """A row per team, seat and agent: means over episodes, of those in which a number is known."""
-    groups: dict[tuple, dict[str, list[float]]] = {}
+    groups: dict[tuple, dict[str, list[float | None]]] = {}
     for sample in measured.samples:
         for row in compute(sample):
             group = groups.setdefault((row["game"], row["agents"], row["seat"], row["agent"]), {})
-            values = group.setdefault(row["metric"], [])
-            if row["value"] is not None:
-                values.append(row["value"])
+            group.setdefault(row["metric"], []).append(row["value"])
     rows = []
     for (game, agents, seat, agent), values in groups.items():
-        means = {name: sum(v) / len(v) if (v := values.get(name)) else None for name in COLUMNS}
-        known = {name: mean for name, mean in means.items() if any(g.get(name) for g in groups.values())}
-        rows.append({"game": game, "team": agents, "seat": seat, "agent": agent} | known)
+        known = [name for name in COLUMNS if any(mean(g.get(name, ())) is not None for g in groups.values())]
+        means = {name: mean(values.get(name, ())) for name in known}
+        rows.append({"game": game, "team": agents, "seat": seat, "agent": agent} | means)
     return Table.of(rows, "What the models used")
 
 

@@ -25,8 +25,8 @@ from interplay.reports.document import (
 )
 from interplay.reports.figures import FigureEstimate
 from interplay.reports.formatting import privileged_in
-from interplay.reports.svg import digits_for, label, shorten
-from interplay.table import Row, Table
+from interplay.reports.svg import bracket, digits_for, label, shorten
+from interplay.table import Row, Table, mean
 
 CENTRES = ("estimate", "iqm", "mean", "value")  # columns that hold a summary, best first
 WORDS = {"iqm": "Inter-quartile mean", "mean": "Mean", "estimate": "Estimate", "value": "Value"}
@@ -42,12 +42,22 @@ def build_report(
     subtitle: str = "",
     intro: str = "",
     provenance: Mapping[str, Any] | None = None,
+    first: Sequence[Section] = (),
 ) -> Report:
-    """A report of any tables. Each is shown in the figures that its columns allow, and as a table."""
-    sections: list[Section] = [Text(intro)] if intro else []
-    for name, table in tables.items():
-        sections += table_sections(name, table)
-    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+    """A report of any tables. Each is shown in the figures that its columns allow, and as a table.
+
+    Args:
+        tables: The tables by name.
+        replays: Episodes to watch, as `replay_data` gives them.
+        title: The title.
+        subtitle: A line below it.
+        intro: Text before the tables.
+        provenance: What the page says of its origin.
+        first: Sections before those of the tables.
+    """
+    head = [Text(intro)] if intro else []
+    shown = [section for name, table in tables.items() for section in table_sections(name, table)]
+    return Report(title, [*head, *first, *shown, *replay_sections(replays)], subtitle, provenance or {})
 
 
 def crossplay_report(
@@ -81,17 +91,16 @@ def crossplay_report(
     """
     require(cells, "agent", "partner")
     centre = centre_of(cells, value)
-    sections: list[Section] = [Text(intro)] if intro else []
-    sections.append(KeyNumbers(_crossplay_numbers(cells, centre, unit)))
+    sections: list[Section] = [KeyNumbers(_crossplay_numbers(cells, centre, unit))]
     for (game,), part in by_game(cells).items():
         where = f" in {game}" if game else ""
         sections.append(Columns(heat_maps(part, centre, unit), f"Who does well with whom{where}"))
         if len(part) <= MOST_ROWS:
             sections.append(intervals_figure(part, centre, f"Every pair{where}", unit))
     sections.append(TableSection(cells, "Pairs", name="pairs"))
-    for name, table in (tables or {}).items():
-        sections += table_sections(name, table)
-    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+    return build_report(
+        tables or {}, replays, title=title, subtitle=subtitle, intro=intro, provenance=provenance, first=sections
+    )
 
 
 def grade_report(
@@ -127,8 +136,7 @@ def grade_report(
     require(overall, "agent")
     require(partners, "agent", "partner")
     centre = centre_of(overall, value)
-    sections: list[Section] = [Text(intro)] if intro else []
-    sections.append(KeyNumbers(_grade_numbers(overall, partners, centre, unit)))
+    sections: list[Section] = [KeyNumbers(_grade_numbers(overall, partners, centre, unit))]
     if len(overall) > 1:
         sections.append(intervals_figure(overall, centre, "Overall", unit))
     sections.append(TableSection(overall, "Grade", name="grade"))
@@ -138,9 +146,9 @@ def grade_report(
             intervals_figure(part, with_partner, "With each partner" + (f" in {game}" if game else ""), unit)
         )
     sections.append(TableSection(partners, "Partners", name="partners"))
-    for name, table in (tables or {}).items():
-        sections += table_sections(name, table)
-    return Report(title, [*sections, *replay_sections(replays)], subtitle, provenance or {})
+    return build_report(
+        tables or {}, replays, title=title, subtitle=subtitle, intro=intro, provenance=provenance, first=sections
+    )
 
 
 def table_sections(name: str, table: Table) -> list[Section]:
@@ -266,8 +274,7 @@ def help_graphs(table: Table, value: str = "value") -> list[Section]:
         for (giver, receiver), rows in part.groups("giver", "receiver").items():
             if giver is None or receiver is None:
                 continue
-            present = [v for v in rows.column(value) if v is not None]
-            edges[int(giver), int(receiver)] = sum(present) / len(present) if present else None
+            edges[int(giver), int(receiver)] = mean(rows.column(value))
         if not edges:
             continue
         words = ", ".join(str(k) for k in key)
@@ -320,12 +327,6 @@ def privileged_names(table: Table) -> set[str]:
     return names
 
 
-def with_interval(row: Row, value: str, digits: int) -> tuple[str, str]:
-    """An estimate and its interval, as text."""
-    low, high = row.get("low"), row.get("high")
-    return label(row.get(value), digits), f"[{label(low, digits)}, {label(high, digits)}]" if low is not None else ""
-
-
 def _crossplay_numbers(cells: Table, value: str, unit: str) -> list[KeyNumber]:
     known = [r for r in cells if r[value] is not None]
     agents = {*cells.column("agent"), *cells.column("partner")}
@@ -344,7 +345,7 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
     digits = digits_for([v for r in overall for v in (r[value], r.get("low"), r.get("high"))])
     numbers = []
     for row in overall.rows[:3]:
-        estimate, interval = with_interval(row, value, digits)
+        estimate, interval = label(row.get(value), digits), bracket(row.get("low"), row.get("high"), digits)
         what = f"{WORDS.get(value, value).lower()} of {unit}"
         if len(overall) == 1:
             numbers.append(KeyNumber(what, estimate, interval))

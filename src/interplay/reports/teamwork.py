@@ -10,7 +10,7 @@ from interplay.reports.diagrams import Mark
 from interplay.reports.document import Columns, Figure, Group, Section, TableSection, Text
 from interplay.reports.table_report import help_graphs
 from interplay.stats import linear_fit, pearson
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 
 KINDS = ("constructive", "constructive_per_goal", "looping", "irrelevant")
 MOST_GROUPS = 6  # teams told apart by colour in the scatter
@@ -95,17 +95,12 @@ def _by_team(rows: Table) -> Table:
         line: Row = {"game": game, "agents": agents, "channel": channel}
         for kind in KINDS:
             for (giver, receiver), links in part.where(metric=kind).groups("giver", "receiver").items():
-                line[f"{kind} {giver} → {receiver}"] = _mean(links)
+                line[f"{kind} {giver} → {receiver}"] = mean(links.column("value"))
         for metric in ("triggers", *OUTCOMES):
             for (seat,), values in part.where(metric=metric).groups("seat").items():
-                line[f"{metric}, seat {seat}"] = _mean(values)
+                line[f"{metric}, seat {seat}"] = mean(values.column("value"))
         made.append(line)
     return Table.of(made, "Hand-overs per episode, by team")
-
-
-def _mean(part: Table) -> float | None:
-    present = [v for v in part.column("value") if v is not None]
-    return sum(present) / len(present) if present else None
 
 
 def _scatter(rows: Table) -> list[Section]:

@@ -155,7 +155,4 @@ async def _choose(
         dialogue.take_events()
         recorder.log.add(t, None, end_event(error.reason, str(error)))
         return None
-    for seat, move in enumerate(moves):
-        for event in move.events:
-            recorder.log.add(t, seat, event)
-    return np.array([m.action for m in moves], np.int32)
+    return recorder.joint(moves)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Identity, TraceEvent
+from interplay.agents.api import Identity, Move, TraceEvent
 from interplay.games.api import Game
 
 CHECK_EVERY = 50  # steps between two checksums of a trace
@@ -113,6 +113,13 @@ class EpisodeRecorder:
         self.terminated, self.done, self.check = bool(terminated), bool(done), int(check)
         if self.done or self.t % CHECK_EVERY == 0:
             self.keep_check()
+
+    def joint(self, moves: Sequence[Move]) -> np.ndarray:
+        """The joint action of all seats' moves, whose events are noted."""
+        for seat, move in enumerate(moves):
+            for event in move.events:
+                self.log.add(self.t, seat, event)
+        return np.array([move.action for move in moves], np.int32)
 
     def keep_state(self, state: Any, step: Any) -> None:
         """Keep a state and the step that led to it, of a game that cannot be replayed."""

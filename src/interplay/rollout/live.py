@@ -77,7 +77,7 @@ class LiveTable:
     @property
     def key(self) -> Any:
         """The episode's key."""
-        return key_of(self.chance)
+        return jax.random.wrap_key_data(jnp.array(self.chance, jnp.uint32))
 
     @property
     def t(self) -> int:
@@ -211,11 +211,6 @@ def live_engine(
     if is_jax(game):
         return CompiledEngine(game, partners, sizes=sizes or SIZES)
     return PythonEngine(game, partners)
-
-
-def key_of(chance: Sequence[int]) -> Any:
-    """The key of an episode from its data."""
-    return jax.random.wrap_key_data(jnp.array(chance, jnp.uint32))
 
 
 def default_action(table: LiveTable, seat: int) -> int:

@@ -82,11 +82,7 @@ async def ask_seats(game: Game, seats: Sequence[Seat], states: Sequence[Any], re
     """The joint action of all seats, asked on the same state."""
     state, t = states[-1], recorder.t
     legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-    moves = await asyncio.gather(*(ask_seat(game, seat, state, t, legal, turn) for seat in seats))
-    for seat, move in enumerate(moves):
-        for event in move.events:
-            recorder.log.add(t, seat, event)
-    return np.array([m.action for m in moves], np.int32)
+    return recorder.joint(await asyncio.gather(*(ask_seat(game, seat, state, t, legal, turn) for seat in seats)))
 
 
 async def ask_seat(game: Game, seat: Seat, state: Any, t: int, legal: np.ndarray, turn: np.ndarray) -> Move:

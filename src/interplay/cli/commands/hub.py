@@ -37,7 +37,8 @@ class ListItems:
         rows = []
         for item in items().values():
             located = locate(item)
-            if (located is None and self.here) or not _is_of(item.game, self.game):
+            of_game = self.game is None or item.game == self.game or item.game.startswith(f"{self.game}/")
+            if (located is None and self.here) or not of_game:
                 continue
             scores = dict(item.scores) if self.json else ", ".join(f"{k} {v:g}" for k, v in item.scores.items())
             row = {"name": item.name, "kind": item.kind, "game": item.game, "bytes": item.bytes, "made": item.made}
@@ -143,7 +144,3 @@ class Verify(JsonOption):
             show(table, json=self.json)
         note(f"{len(rows)} checked, {len(damaged)} damaged")
         return int(bool(damaged))
-
-
-def _is_of(game: str, wanted: str | None) -> bool:
-    return wanted is None or game == wanted or game.startswith(f"{wanted}/")
