@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tomllib
 import types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -135,3 +136,12 @@ def json_or_text(text: str) -> Any:
 def as_json(record: Any) -> Any:
     """A record as plain JSON values, which `build` reads again."""
     return json.loads(json.dumps(dataclasses.asdict(record)))
+
+
+def toml_beside(module: str) -> dict[str, Any]:
+    """Return what the TOML file beside a module holds, the one of its name.
+
+    Args:
+        module: The module's `__file__`.
+    """
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

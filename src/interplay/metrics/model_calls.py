@@ -9,6 +9,7 @@ from typing import Any
 
 from interplay.agents.llm.chat import OUTAGES, estimate_tokens, total
 from interplay.agents.llm.scaffolds.partner_facts import same_act
+from interplay.config import toml_beside
 from interplay.games.collab_kitchen.game import Kitchen
 from interplay.games.collab_kitchen.lineage import Execution, executions
 from interplay.metrics.api import Metric, Sample
@@ -18,22 +19,7 @@ from interplay.table import Row
 FALLBACKS = ("fallback", "timeout")  # events of a move that the model did not choose
 MANY_FALLBACKS = 0.1  # share of decisions above which a score says little about the model
 
-DEFINITIONS: Mapping[str, str] = {
-    "calls": "questions to the model, scaffolds included",
-    "decisions": "steps at which the seat asked its model for a move, a plan or an answer, or moved without it",
-    "fallback_share": "decisions that were made by default, since no usable answer came / decisions",
-    "tokens_in": "tokens read, as the provider counts them; null if it does not count every call",
-    "tokens_out": "tokens written, thinking included, as the provider counts them",
-    "tokens_cached": "of the tokens read, those that the provider had cached; null where it does not tell",
-    "tokens_reasoning": "of the tokens written, those of thinking; null where it does not tell",
-    "calls_without_usage": "calls whose tokens the provider did not tell",
-    "tokens_estimated": "tokens read and written in these calls, at four characters each",
-    "cost": "US dollars by the price table of the run; null if the price of a call is not known",
-    "latency_s": "seconds of wall clock from question to answer, retries left out: mean over calls",
-    "waiting_s": "the same, summed over the calls of the episode",
-    "retries": "tries after the first",
-    "prediction_accuracy": "predictions of the partner's next action that were right / those that could be checked",
-}
+DEFINITIONS: Mapping[str, str] = toml_beside(__file__)
 
 
 @dataclass(frozen=True)

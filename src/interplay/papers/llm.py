@@ -8,7 +8,6 @@ the team and each role alone. `play_study` fills it and goes on where it stopped
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from typing import Any
 
 from interplay.agents.llm.limits import Usage
 from interplay.agents.llm.settings import LLMSettings
+from interplay.config import toml_beside
 from interplay.errors import InterplayError
 from interplay.llm import RunPlan, Service, run, solo
 from interplay.llm.solo import IDLE
@@ -35,7 +35,7 @@ FRAMEWORKS: Mapping[str, str] = {"baseline": "Baseline", "proagent": "Pro-Agent"
 LAYOUT, OPEN_LAYOUT = "original", "nrc"
 PAPER_WINDOW, FIXED_WINDOW = "0.15 x horizon", "20 steps"
 
-PRINTED: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PRINTED: Mapping[str, Any] = toml_beside(__file__)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,20 +40,40 @@ class FootballOptions:
     horizon: int | None = None  # steps of an episode; null: 400 of the real engine, 100 of the light one
 
 
-class KeepAway:
-    """Three attackers, a defender and a keeper in the light engine. `step.reward` pays 1 to who scores."""
+class FootballGame:
+    """Three attackers, a defender and a keeper: what the games of both engines have in common."""
 
-    pure: ClassVar[bool] = True
-    replayable: ClassVar[bool] = True
-    rules_version: ClassVar[str] = "football-light-1"
     num_seats: ClassVar[int] = SEATS
     seat_names: ClassVar[tuple[str, ...]] = SEAT_NAMES
     action_names: ClassVar[tuple[str, ...]] = ACTIONS
     event_names: ClassVar[tuple[str, ...]] = events.EVENTS
     encodings: ClassVar[Mapping[str, Encoding]] = ENCODINGS
 
+    def __init__(self, variant: str, horizon: int, options: Mapping[str, Any] | None):
+        self.id, self.horizon, self.options = f"football/{variant}", horizon, dict(options or {})
+
+    def render(self, state: Any, seat: int | None = None) -> str:
+        """Return the state as text."""
+        from interplay.games.football import draw
+
+        return draw.text(state.pitch, self.horizon, seat)
+
+    def scene(self, state: Any, seat: int | None = None) -> Scene:
+        """Return the state as shapes."""
+        from interplay.games.football import draw
+
+        return draw.scene(state.pitch, self.horizon, seat)
+
+
+class KeepAway(FootballGame):
+    """Three attackers, a defender and a keeper in the light engine. `step.reward` pays 1 to who scores."""
+
+    pure: ClassVar[bool] = True
+    replayable: ClassVar[bool] = True
+    rules_version: ClassVar[str] = "football-light-1"
+
     def __init__(self, horizon: int = HORIZONS[LIGHT], options: Mapping[str, Any] | None = None):
-        self.id, self.horizon, self.options = f"football/{LIGHT}", horizon, dict(options or {})
+        super().__init__(LIGHT, horizon, options)
 
     def init(self, key: PRNGKeyArray, **start: Any) -> LightState:
         """Draw the places of the seats and the seed of what chance decides; `start` fixes either.
@@ -96,18 +116,6 @@ class KeepAway:
     def to_move(self, state: LightState) -> Bool[Array, " seat"]:
         """Return that all seats are to move."""
         return jnp.ones(SEATS, bool)
-
-    def render(self, state: LightState, seat: int | None = None) -> str:
-        """Return the state as text."""
-        from interplay.games.football import draw
-
-        return draw.text(state.pitch, self.horizon, seat)
-
-    def scene(self, state: LightState, seat: int | None = None) -> Scene:
-        """Return the state as shapes."""
-        from interplay.games.football import draw
-
-        return draw.scene(state.pitch, self.horizon, seat)
 
 
 def observe(pitch: Any, encoding: str, xp: Any) -> Any:

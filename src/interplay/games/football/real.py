@@ -20,14 +20,13 @@ import jax
 import numpy as np
 
 from interplay.errors import InterplayError, UnknownName
-from interplay.games.api import Encoding, Step
+from interplay.games.api import Step
 from interplay.games.checksum import checksum
 from interplay.games.football import events as event_rules
 from interplay.games.football.events import BallHistory
-from interplay.games.football.game import ENCODINGS, HORIZONS, REAL, observe
-from interplay.games.football.pitch import ACTIONS, BALL_START, SEAT_NAMES, SEATS, STARTS, Pitch
+from interplay.games.football.game import HORIZONS, REAL, FootballGame, observe
+from interplay.games.football.pitch import ACTIONS, BALL_START, SEATS, STARTS, Pitch
 from interplay.games.records import record
-from interplay.games.scene import Scene
 
 SCENARIO = "interplay_3v1"
 NOT_BUILT = """Google Research Football is not installed. It is built from source in minutes: run `make football`, or
@@ -51,19 +50,14 @@ class RealState:
     over: Any  # [] bool: the engine's episode has ended
 
 
-class RealFootball:
+class RealFootball(FootballGame):
     """Three attackers, a defender and a keeper in the real engine. `step.reward` pays 1 to who scores."""
 
     replayable: ClassVar[bool] = False
     rules_version: ClassVar[str] = "football-real-1"
-    num_seats: ClassVar[int] = SEATS
-    seat_names: ClassVar[tuple[str, ...]] = SEAT_NAMES
-    action_names: ClassVar[tuple[str, ...]] = ACTIONS
-    event_names: ClassVar[tuple[str, ...]] = event_rules.EVENTS
-    encodings: ClassVar[Mapping[str, Encoding]] = ENCODINGS
 
     def __init__(self, horizon: int = HORIZONS[REAL], options: Mapping[str, Any] | None = None):
-        self.id, self.horizon, self.options = f"football/{REAL}", horizon, dict(options or {})
+        super().__init__(REAL, horizon, options)
         self._engine: FootballEngine | None = None
 
     def init(self, key: Any, **start: Any) -> RealState:
@@ -166,18 +160,6 @@ class RealFootball:
         nested = {"pitch": state.pitch, "history": state.history}
         arrays = {f"{name}.{n}": np.asarray(v) for name, part in nested.items() for n, v in vars(part).items()}
         return arrays | {n: np.asarray(getattr(state, n)) for n in ("seed", "played", "over")}
-
-    def render(self, state: RealState, seat: int | None = None) -> str:
-        """Return the state as text."""
-        from interplay.games.football import draw
-
-        return draw.text(state.pitch, self.horizon, seat)
-
-    def scene(self, state: RealState, seat: int | None = None) -> Scene:
-        """Return the state as shapes."""
-        from interplay.games.football import draw
-
-        return draw.scene(state.pitch, self.horizon, seat)
 
 
 class FootballEngine:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from interplay.config import toml_beside
 from interplay.games.hanabi import card_sets
 from interplay.games.hanabi.rules import step
 from interplay.games.hanabi.state import DISCARD, PLAY, HanabiRules, HanabiState
@@ -17,39 +18,8 @@ from interplay.games.records import record
 from interplay.metrics.hanabi import hgroup_conventions as hgroup
 from interplay.metrics.hanabi.hgroup_conventions import CLUES, FIRST_WRONG, NONE, ClueSignals, PublicTable
 
-FOLLOWS = {  # rule: what a move that follows it does
-    "play_clue": "gives a play clue: the card in focus fits, at once or once the clued cards below it are played",
-    "five_save": "saves a 5 on the chop by its rank",
-    "two_save": "saves a 2 on the chop by its rank, no other copy being in sight",
-    "critical_save": "saves the last copy of a card on the chop",
-    "prompt": "gives a play clue for which a clued card has to be played first",
-    "finesse": "gives a play clue for which somebody has to play the newest unclued card unseen",
-    "fix_clue": "keeps a partner from a misplay, or uncovers a clued card that is not wanted",
-    "fill_in": "makes a clued card known to be playable",
-    "five_stall": "hints 5s off the chop before the first chop card is discarded",
-    "stall": "has nothing to say and may not or need not discard: a hint that changes nothing",
-    "answered_play_clue": "plays a card that a clue asked for",
-    "answered_at_once": "plays a prompted or finessed card at once",
-    "known_play": "plays a card that is known to be playable",
-    "known_trash": "discards a card that is known to be useless",
-    "chop_discard": "discards the chop card",
-    "locked_discard": "discards from a hand without a chop card",
-}
-BREAKS = {  # rule: what a move that breaks it does
-    "bad_touch": "clues a card that is dead or clued already",
-    "wrong_chop_focus": "has its focus on the chop card, which is not to be played or saved, while another card fits",
-    "wrong_save": "saves a chop card that needs no saving",
-    "wrong_play_clue": "has its focus on a card that does not fit",
-    "low_value": "is a clue that makes no card playable and saves none",
-    "missed_five_save": "lets the next player discard a 5 from the chop",
-    "missed_two_save": "lets the next player discard a 2 from the chop, no other copy being in sight",
-    "missed_critical_save": "lets the next player discard the last copy of a card from the chop",
-    "unplayed_play_clue": "does not play the card that a clue asked for",
-    "unanswered_at_once": "does not play the prompted or finessed card at once",
-    "wrong_focus_read": "plays a card that the last clue named but did not mean",
-    "unfounded_play": "plays a card that nothing says is playable",
-    "wrong_discard": "discards neither the chop card nor known trash",
-}
+_WORDS: dict[str, dict[str, str]] = toml_beside(__file__)  # rule: what a move that follows or breaks it does
+FOLLOWS, BREAKS = _WORDS["follows"], _WORDS["breaks"]
 RULES = (*FOLLOWS, *BREAKS)
 FOLLOWED = np.array([name in FOLLOWS for name in RULES])
 _OF_CLUE = np.array([RULES.index(name) for name in CLUES])

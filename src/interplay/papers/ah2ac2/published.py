@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import NamedTuple
+
+from interplay.config import toml_beside
 
 
 class Published(NamedTuple):
@@ -50,7 +50,7 @@ class PublishedPoint(NamedTuple):
     what: str
 
 
-_PRINTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PRINTED = toml_beside(__file__)
 METHODS = {stage: Published(**row) for stage, row in _PRINTED["methods"].items()}
 INTRA_XP: dict[str, str] = _PRINTED["intra_xp"]
 PUBLISHED_TABLE5: dict[int, dict[str, tuple[str, ...]]] = {

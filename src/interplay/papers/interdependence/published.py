@@ -7,10 +7,9 @@ published.toml as printed, so they are text. The paper prints no spread.
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import NamedTuple
 
+from interplay.config import toml_beside
 from interplay.table import Row, Table
 
 SOURCE = "Biswas et al., Who is Helping Whom?, AAAI 2026"
@@ -25,7 +24,7 @@ class _Printed(NamedTuple):
     rows: str  # agent, then for each metric a figure for each setting
 
 
-_PRINTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PRINTED = toml_beside(__file__)
 PRINTED = {name: _Printed(**table) for name, table in _PRINTED["tables"].items()}
 PARTS = {1: ("1a", "1b"), 2: ("2",), 3: ("3",), 4: ("4a", "4c")}  # the tables that make up a section; 4b is apart
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from interplay.config import toml_beside
 
 METRICS = (
     "self_play", "intra_xp", "inter_xp", "ci", "ic", "ad_entropy", "ard_entropy", "g1", "g2", "g3",
 )  # fmt: skip
 RANDOM = "RandomBot"
-_PRINTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PRINTED = toml_beside(__file__)
 TESTS = 18  # the divisor of the paper's Bonferroni correction
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.config import toml_beside
 from interplay.errors import InterplayError
 from interplay.hub.store import require
 from interplay.partners.returns import dead_egos, egos_that_failed
@@ -42,26 +43,16 @@ class Yardstick:
     """What a layout is held against. BR-Prox: the best published agent and SP, with the right best responses."""
 
     title: str
-    floor: float | None  # self-play return
     pair: float  # the best published candidate with its best response
     best: float
-    sp: float | None
     egos: float  # steps that egos had here
     population: int  # runs of SP
     call: str  # layouts of one call shared one GPU
+    floor: float | None = None  # self-play return
+    sp: float | None = None
 
 
-YARDSTICKS = {
-    "coordination_ring": Yardstick("coordination ring", 220, 332, 0.751, 0.268, 6e7, 35, "last"),
-    "forced_coordination": Yardstick("forced coordination", 190, 317, 0.764, 0.666, 6e7, 35, "last"),
-    "counter_circuit": Yardstick("counter circuit", 170, 269, 0.671, 0.089, 6e7, 35, "last"),
-    "bothway_coordination": Yardstick("bothway coordination", 250, 357, 0.791, None, 8e6, 8, "second"),
-    "blocked_corridor": Yardstick("blocked corridor", 80, 119, 0.764, None, 6e7, 35, "last"),
-    "asymmetric_advantages": Yardstick("asymmetric advantages", 400, 499, 0.951, None, 8e6, 8, "second"),
-    "forced_coordination_multi": Yardstick("forced, several recipes", None, 200, 0.796, None, 8e6, 8, "third"),
-    "coordination_ring_multi": Yardstick("ring, several recipes", None, 278, 0.756, None, 8e6, 8, "third"),
-    "counter_circuit_multi": Yardstick("circuit, several recipes", None, 197, 0.477, None, 6e7, 25, "last"),
-}
+YARDSTICKS = {layout: Yardstick(**values) for layout, values in toml_beside(__file__).items()}
 ORDER: tuple[str, ...] = (
     "pairs",
     "sp",

@@ -7,10 +7,9 @@ Overcooked is drawn in figures only.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from interplay.config import toml_beside
 from interplay.errors import UnknownName
 from interplay.table import Row, Table
 
@@ -18,7 +17,7 @@ SOURCE = "Wang et al., ZSC-Eval, NeurIPS 2024"
 LAYOUTS = ("coordination_ring", "counter_circuit")  # those of the study with people
 HUMAN, GENERATED, PROXY, SELF_PLAY = "people", "generated partners", "human proxy", "self-play agents"
 
-_PRINTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PRINTED = toml_beside(__file__)
 SPEARMAN = {  # Table 2: with the ranks that people gave, by layout and who evaluated
     (layout, who): r for layout, by_evaluation in _PRINTED["spearman"].items() for who, r in by_evaluation.items()
 }
