@@ -12,6 +12,7 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import scoring
+from interplay.partners.describe import set_descriptions
 from interplay.partners.panel import Panel
 from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
@@ -65,14 +66,18 @@ def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Pane
     alone = {"fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
     rule = scoring(game.id, game.options)
     by_partner = interval_table(pairs, by=["agent", "against", "partner"], value="difference", **alone)
+    parts = _with_rule(
+        _with_wins(by_partner, pairs, ["agent", "against", "partner"], "The same, partner by partner"), rule
+    )
+    prefers = {name: about["prefers"] for name, about in set_descriptions(panel).items()}
+    if any(prefers.values()):
+        parts = Table.of([row | {"prefers": prefers[row["partner"]]} for row in parts], parts.title)
     return Comparison(
         agents=_with_rule(_named(means, "mean", "Mean score of each agent, with its interval over partners"), rule),
         differences=_with_rule(
             _with_wins(overall, pairs, ["agent", "against"], "Paired differences: agent minus against"), rule
         ),
-        by_partner=_with_rule(
-            _with_wins(by_partner, pairs, ["agent", "against", "partner"], "The same, partner by partner"), rule
-        ),
+        by_partner=parts,
         episodes=values,
     )
 

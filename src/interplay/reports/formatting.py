@@ -16,7 +16,7 @@ AGENT_COLUMNS = re.compile(r"agents?|partner|giver_agent|receiver_agent|seat_\d+
 PHRASE = 24  # characters above which words are a phrase
 PROBABILITY = re.compile(r"p|p_\w+")
 # Columns that `low` and `high` belong to, the first that is there.
-_CENTRES = ("estimate", "iqm", "mean", "median", "value")
+_CENTRES = ("estimate", "iqm", "mean", "median", "difference", "value")
 
 
 @dataclass(frozen=True)
