@@ -1,4 +1,4 @@
-"""Linear mixed models of many simulated studies at once: the equations of `interplay.stats.models.linear`, batched.
+"""Linear mixed models of many simulated studies at once: the equations of `stats.models.linear_mixed_model`, batched.
 
 For benchmarks/error_rates.py, where one fit after the other would take hours; that script checks p values against the
 shipped functions. Ratings stand in slots [study, person, slot], with 0 in `mask` where there is none. Every random
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.stats.models.design import FixedEffects
-from interplay.stats.models.linear import LinearMixedFit, _expected_information
+from interplay.stats.models.linear_mixed_model import LinearMixedFit, _expected_information
 
 
 @dataclass(frozen=True)

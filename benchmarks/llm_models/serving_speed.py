@@ -21,7 +21,7 @@ from interplay.agents.llm.response_cache import ResponseCache
 from interplay.agents.llm.scripted.reference import Reference
 from interplay.agents.llm.settings import LLMSettings
 from interplay.llm import RunPlan
-from interplay.rollout.dialogue import play_jobs
+from interplay.rollout.dialogue_runner import play_jobs
 
 NAME = "reference/asked"
 

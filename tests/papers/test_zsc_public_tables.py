@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.papers import result_pages
+from interplay.papers import page_formatting
 from interplay.papers.zsc import public_tables
 
 needs_data = pytest.mark.skipif(
@@ -27,6 +27,6 @@ def test_the_given_best_responses_are_those_of_the_selected_candidates():
 
 
 def test_numbers_for_the_page():
-    assert result_pages.number(0.1234, 0.1, 0.2) == "0.123 [0.100, 0.200]"
-    assert result_pages.number(None) == "–"
-    assert result_pages.grid(["a", "b"], [["x", "1"]]) == ["| a | b |", "| --- | ---: |", "| x | 1 |", ""]
+    assert page_formatting.number(0.1234, 0.1, 0.2) == "0.123 [0.100, 0.200]"
+    assert page_formatting.number(None) == "–"
+    assert page_formatting.grid(["a", "b"], [["x", "1"]]) == ["| a | b |", "| --- | ---: |", "| x | 1 |", ""]

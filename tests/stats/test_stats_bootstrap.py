@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interplay import stats
 from interplay.errors import InterplayError
 from interplay.stats.bootstrap import METHODS
-from interplay.stats.resampling import design
+from interplay.stats.resampling_design import design
 from interplay.table import Table
 
 

@@ -161,7 +161,7 @@ def test_sentences_are_said_only_where_the_numbers_hold(study, found):
     assert together in said
     assert "), 12.0 each with itself" in said
     assert "With the proxies of 2 players (bc-1 4.0 with themselves) do best: op-1 6.0, op-2 3.0" in said
-    assert "With clones of people at 2 players (4.0 with themselves) do best: op-1 6.0, op-2 3.0." in said
+    assert "At 2 players, with clones of people (4.0 with themselves), do best: op-1 6.0, op-2 3.0." in said
     people = found.evaluation[2]["foreseen"]
     people["hdr_2p/0.2"]["cross_entropy"]["mean"] = 3.0
     assert "no weight wins more than its clone within the published margins" in "\n".join(study.findings(found))

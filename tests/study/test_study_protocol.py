@@ -15,7 +15,7 @@ from interplay.games.registry import make
 from interplay.study.protocol.design import count, least_used, sequence, williams
 from interplay.study.protocol.flow import first_slots, pages
 from interplay.study.protocol.model import StudyDesign
-from interplay.study.protocol.payment import evaluate
+from interplay.study.protocol.payment_formula import evaluate
 from interplay.study.protocol.reading import load, parse
 from interplay.study.protocol.texts import html, say
 

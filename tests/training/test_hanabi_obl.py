@@ -13,7 +13,7 @@ import pytest
 from interplay.errors import InterplayError
 from interplay.games.hanabi.hand_sampling import draw_hand, set_hand, unseen
 from interplay.games.registry import make
-from interplay.training import belief as beliefs
+from interplay.training import hand_belief_network as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms import obl, train
 from interplay.training.stage_state import TrainingSetup

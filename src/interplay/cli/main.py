@@ -53,7 +53,7 @@ COMMANDS = {  # to `module:Class` within `interplay.cli.commands`, and what it d
     "llm serve": ("llm:ServeCommand", "a small real model on this machine"),
     "llm solo": ("llm:SoloCommand", "each role alone with an idle partner, against the team"),
     "llm audit": ("audit:AuditCommand", "what messages achieved, on traces or transcripts"),
-    "paper list": ("paper:ListResults", "tables and figures of the papers, made by one command each"),
+    "paper list": ("paper_list:ListResults", "tables and figures of the papers, made by one command each"),
     "bench": ("bench:Bench", "steps per second of a game on this machine"),
     "challenge check": ("challenge:ChallengeCheck", "look a challenge file over before it is served"),
     "challenge example": ("challenge:ChallengeExample", "challenges that come with it, to try and to change"),

@@ -18,7 +18,7 @@ from interplay.games.collab_kitchen.game import Kitchen
 from interplay.llm.game_plan import GamePlan
 from interplay.llm.plan import RunPlan
 from interplay.llm.run import episode_key, played_keys
-from interplay.rollout.dialogue import DialogueJob, play_jobs
+from interplay.rollout.dialogue_runner import DialogueJob, play_jobs
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 

@@ -13,7 +13,7 @@ from interplay.agents.llm.settings import LLMSettings
 from interplay.agents.registry import agent as registered
 from interplay.errors import InterplayError
 from interplay.games.registry import make
-from interplay.rollout.dialogue import DialogueJob
+from interplay.rollout.dialogue_runner import DialogueJob
 from interplay.rollout.teams import Team, all_teams
 
 

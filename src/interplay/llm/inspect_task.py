@@ -33,7 +33,7 @@ from interplay.agents.llm.settings import LLMSettings
 from interplay.llm.plan import RunPlan, read_levels
 from interplay.llm.run import open_or_create
 from interplay.llm.tables import dish_name, episode_row
-from interplay.rollout.dialogue import play_one
+from interplay.rollout.dialogue_runner import play_one
 
 ROLES = ("chef", "assistant")
 

@@ -16,7 +16,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.collab_kitchen.dishes import dish
 from interplay.games.registry import make
-from interplay.rollout.dialogue import DialogueJob
+from interplay.rollout.dialogue_runner import DialogueJob
 from interplay.rollout.teams import Team
 
 DISHES_PER_LEVEL = 5

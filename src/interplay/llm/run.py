@@ -15,7 +15,7 @@ from interplay.agents.llm.response_cache import ResponseCache
 from interplay.errors import InterplayError
 from interplay.llm.game_plan import GamePlan
 from interplay.llm.plan import RunPlan, job_key
-from interplay.rollout.dialogue import AT_ONCE, DialogueJob, play_jobs
+from interplay.rollout.dialogue_runner import AT_ONCE, DialogueJob, play_jobs
 from interplay.rollout.episode import Episode
 from interplay.traces import TraceSet
 

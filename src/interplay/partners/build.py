@@ -54,9 +54,9 @@ from interplay.partners.tables import behaviour_json
 from interplay.table import plain
 from interplay.training.algorithms.br import best_response, load_partners
 from interplay.training.algorithms.hsp import BIASED, RESPONSE, pairs
-from interplay.training.continuation import warm_members
 from interplay.training.loader import as_json
 from interplay.training.run import Trained
+from interplay.training.warm_start import warm_members
 from interplay.untrusted_files import read_json
 
 STATE = "build.json"

@@ -121,8 +121,8 @@ def play_share(share: Share, progress: Progress | None = None) -> Iterator[Episo
         from interplay.rollout.compiled import rollout
 
         return rollout(game, teams, numbers, seed, batch, progress)
-    from interplay.rollout import dialogue, python_runner
+    from interplay.rollout import dialogue_runner, python_runner
 
-    if dialogue.anyone_talks(game, teams):
-        return dialogue.rollout(game, teams, numbers, seed, progress)
+    if dialogue_runner.anyone_talks(game, teams):
+        return dialogue_runner.rollout(game, teams, numbers, seed, progress)
     return python_runner.rollout(game, teams, numbers, seed, progress)

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.agents.api import Agent, TraceEvent
 from interplay.agents.dialogue import Dialogue, DialogueMessage, DialogueObservation
 from interplay.games.api import Game
-from interplay.rollout.dialogue import DialogueSeats
+from interplay.rollout.dialogue_runner import DialogueSeats
 from interplay.rollout.episode import EpisodeRecorder
 from interplay.rollout.live import LiveEngine, LiveTable, PartnerRegistry
 from interplay.rollout.python_runner import state_checksum, step_once

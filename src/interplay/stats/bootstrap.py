@@ -11,7 +11,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Numbers, Seed, generator, one_of, open_unit, rows_present
 from interplay.stats.estimators import Estimator, estimator
-from interplay.stats.resampling import ResamplingDesign, ResamplingUnit, design
+from interplay.stats.resampling_design import ResamplingDesign, ResamplingUnit, design
 
 METHODS = ("expanded", "percentile", "basic", "bca")
 Statistic = Callable[[np.ndarray], np.ndarray]  # counts [replicate, N] -> [replicate]

@@ -13,7 +13,7 @@ from interplay.errors import InterplayError
 from interplay.stats._checks import Numbers, Seed, complete, rows_present
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.estimators import Estimator, estimator
-from interplay.stats.resampling import ResamplingDesign, default_units, design
+from interplay.stats.resampling_design import ResamplingDesign, default_units, design
 
 _GROUP = "group"
 

@@ -12,7 +12,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Numbers, Seed, complete, one_of, open_unit, varying
 from interplay.stats.bootstrap import Interval, bootstrap_counts
-from interplay.stats.resampling import design
+from interplay.stats.resampling_design import design
 
 _EXACT_UP_TO = 8  # 8! = 40,320 orders
 

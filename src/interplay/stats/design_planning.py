@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import open_unit
-from interplay.stats.resampling import EPISODE
+from interplay.stats.resampling_design import EPISODE
 from interplay.stats.variance_decomposition import VarianceComponents
 
 _BATCH = 4096  # designs whose t quantile is computed at once, cheapest first

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Numbers, Seed, complete, open_unit, varying
 from interplay.stats.bootstrap import Interval, bootstrap_counts
-from interplay.stats.resampling import design
+from interplay.stats.resampling_design import design
 
 
 @dataclass(frozen=True)

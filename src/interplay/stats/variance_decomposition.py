@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.stats._checks import Missing, Numbers, rows_present
-from interplay.stats.resampling import EPISODE
+from interplay.stats.resampling_design import EPISODE
 
 Subset = frozenset[str]
 

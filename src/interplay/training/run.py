@@ -18,7 +18,7 @@ from interplay.agents.api import Agent
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import make
-from interplay.training import checkpoint, continuation, log
+from interplay.training import checkpoint, log, warm_start
 from interplay.training import failed_runs as gate
 from interplay.training.actor_pool import for_training, program_for
 from interplay.training.compiled_stage import Program
@@ -180,9 +180,9 @@ class _Stage:
         self.policies: list[dict[str, Any]] = []
         self.failed: list[dict[str, Any]] = []
         self.reached = self.experiment.updates  # fewer if the clock ran out
-        self.continued: continuation.Continued | None = None
+        self.continued: warm_start.Continued | None = None
         if self.experiment.continue_from:
-            self.continued = continuation.load(program)
+            self.continued = warm_start.load(program)
 
     @property
     def _steps_before(self) -> int:

@@ -16,7 +16,7 @@ from interplay.games.collab_kitchen.dishes import INGREDIENTS
 from interplay.llm import GamePlan, RunPlan, run, summary
 from interplay.llm.forecast import forecast
 from interplay.llm.run import Service
-from interplay.llm.watch import spent
+from interplay.llm.run_progress import spent
 from interplay.metrics.model_calls import prediction_accuracy
 from interplay.rollout.episode import RecordedEvent
 from tests.agents.llm.server import Fake, completion, serving

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.metrics.hanabi.adherence import BREAKS, FOLLOWS, RULES
+from interplay.metrics.hanabi.hgroup_move_verdicts import BREAKS, FOLLOWS, RULES
 from tests.metrics.hanabi.scripted import episode, recoloured, traces
 
 PLAIN = "R3 Y3 G3 W4 B4"  # nothing here is playable or to be saved

@@ -117,7 +117,7 @@ class _PlanCommand(JsonOption):
         from interplay.api import new_folder
         from interplay.llm import run
         from interplay.llm.forecast import forecast
-        from interplay.llm.watch import spent, watched
+        from interplay.llm.run_progress import spent, watched
         from interplay.metrics.model_calls import fallback_warnings
 
         if self.forecast:
@@ -272,7 +272,7 @@ class SoloCommand(JsonOption):
         """Run every role alone and the team, and print the comparison."""
         from interplay.llm import RunPlan, solo
         from interplay.llm.plan import read_levels
-        from interplay.llm.watch import watched
+        from interplay.llm.run_progress import watched
 
         plan = RunPlan(
             chefs=self.models_,

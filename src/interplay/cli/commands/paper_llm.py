@@ -56,7 +56,7 @@ class PlayStudy:
     def run(self) -> int:
         """Play what is missing; return 2 if it stopped before its end."""
         from interplay.llm.plan import read_levels
-        from interplay.llm.watch import watched
+        from interplay.llm.run_progress import watched
         from interplay.papers.llm import StudyPlan, play_study
 
         admit([name.partition("?")[0] for name in self.models_])

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.games.hanabi.state import HanabiRules
 from interplay.metrics.api import CHUNK, Metric, Sample
-from interplay.metrics.hanabi.adherence import BREAKS, FOLLOWED, FOLLOWS, RULES, AdherenceVerdict, judged
+from interplay.metrics.hanabi.hgroup_move_verdicts import BREAKS, FOLLOWED, FOLLOWS, RULES, AdherenceVerdict, judged
 from interplay.metrics.hanabi.moves import rules_of
 from interplay.table import Row
 from interplay.traces import ReplayBatch

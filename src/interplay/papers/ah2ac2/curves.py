@@ -10,7 +10,7 @@ import numpy as np
 from interplay.papers.ah2ac2.formatting import number, steps
 from interplay.papers.ah2ac2.published import POINTS
 from interplay.papers.ah2ac2.stage_results import StageResults, trained_steps
-from interplay.papers.result_pages import grid
+from interplay.papers.page_formatting import grid
 
 CURVES, HELD = "hanabi_learning_curves.svg", "hanabi_hdr.svg"
 MARKS = (1e7, 1e8, 1e9)

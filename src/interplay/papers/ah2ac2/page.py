@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.papers.ah2ac2.ablation import ablation, proxies
 from interplay.papers.ah2ac2.curves import HELD, curves, draw, speed
 from interplay.papers.ah2ac2.formatting import interval, number, steps
+from interplay.papers.ah2ac2.kl_weight_ablation import ablation, proxies
 from interplay.papers.ah2ac2.published import METHODS, PUBLISHED_TABLE5
 from interplay.papers.ah2ac2.stage_results import (
     LINES,
@@ -30,8 +30,8 @@ from interplay.papers.ah2ac2.stage_results import (
     trained_steps,
 )
 from interplay.papers.ah2ac2.words import findings
+from interplay.papers.page_formatting import grid
 from interplay.papers.preference import published as preference
-from interplay.papers.result_pages import grid
 
 PAGE = ROOT / "docs" / "results" / "hanabi_learning.md"
 IMAGES = ROOT / "docs" / "images"

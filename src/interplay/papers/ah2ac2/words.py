@@ -6,9 +6,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from interplay.papers.ah2ac2.ablation import clone_of, held_near
 from interplay.papers.ah2ac2.curves import at, returns
 from interplay.papers.ah2ac2.formatting import steps
+from interplay.papers.ah2ac2.kl_weight_ablation import clone_of, held_near
 from interplay.papers.ah2ac2.published import INTRA_XP, POINTS, PROXIES
 from interplay.papers.ah2ac2.stage_results import (
     LINES,

@@ -17,7 +17,7 @@ from interplay.errors import InterplayError
 from interplay.metrics.brprox.ratios import Cells
 from interplay.metrics.brprox.rows import read_rows
 from interplay.metrics.brprox.table import read_table
-from interplay.papers.result_pages import check, fill, grid, number
+from interplay.papers.page_formatting import check, fill, grid, number
 from interplay.papers.zsc.printed import (
     CONTRADICTIONS,
     GENERATED,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from interplay.papers.result_pages import check, fill, grid, number
+from interplay.papers.page_formatting import check, fill, grid, number
 from interplay.papers.zsc.data import METHODS, ROOT, LayoutResults, load_all
 from interplay.reports.figures import heat_map
 from interplay.reports.rankings import bump_chart, wide

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.papers.result_pages import check, fill, grid, number
+from interplay.papers.page_formatting import check, fill, grid, number
 from interplay.papers.zsc.data import (
     ANEW,
     EGOS_ANEW,

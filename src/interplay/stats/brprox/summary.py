@@ -25,7 +25,7 @@ from interplay.stats.brprox.best_response_returns import BestResponses
 from interplay.stats.estimators import iqm, quantile
 from interplay.stats.multiple_testing import holm
 from interplay.stats.ranks import ranks
-from interplay.stats.resampling import design
+from interplay.stats.resampling_design import design
 from interplay.table import Row, Table
 
 BY = ("layout", "algorithm", "population")

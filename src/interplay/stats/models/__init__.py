@@ -6,8 +6,8 @@ marginal means, and tests that hold their level with few partners; see the guide
 
 from interplay.stats.models.design import FixedEffects, crossed, fixed_effects
 from interplay.stats.models.inference import BayesFactor, Equivalence, Estimate, JointTest
-from interplay.stats.models.linear import LinearMixedFit, linear_mixed
-from interplay.stats.models.ordinal import OrdinalMixedFit, ordinal_mixed
+from interplay.stats.models.linear_mixed_model import LinearMixedFit, linear_mixed
+from interplay.stats.models.ordinal_mixed_model import OrdinalMixedFit, ordinal_mixed
 from interplay.stats.models.rank_model import RankFit, rank_fit
 
 __all__ = [

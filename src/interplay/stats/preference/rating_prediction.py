@@ -17,7 +17,7 @@ from interplay.stats._checks import Missing, Seed, generator, present
 from interplay.stats.bootstrap import Interval, bootstrap_counts
 from interplay.stats.preference.rating_columns import check_columns, codes, numbers
 from interplay.stats.preference.ridge import Prepared, choose, fit_predict
-from interplay.stats.resampling import design
+from interplay.stats.resampling_design import design
 from interplay.table import Table
 
 INNER_FOLDS = 10

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from interplay.server.database import Tx
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import games
-from interplay.study.protocol.answers import failed_checks
+from interplay.study.protocol.answer_validation import failed_checks
 from interplay.study.protocol.flow import Page, options, ordered
 from interplay.study.protocol.model import Protocol
 

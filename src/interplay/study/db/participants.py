@@ -28,7 +28,7 @@ from interplay.study.protocol.answer_subjects import PlayedGame, about, played
 from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of, with_partners_met
 from interplay.study.protocol.model import Protocol
-from interplay.study.protocol.payment import evaluate
+from interplay.study.protocol.payment_formula import evaluate
 
 NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dropped"
 WITHDRAWN = "withdrawn"  # stopped taking part, by their own choice

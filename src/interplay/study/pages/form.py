@@ -10,7 +10,7 @@ from pydantic import Field
 from interplay.study.pages import media
 from interplay.study.pages.page_type import Answers, Checked, PageType, PageVisit, SimulatedOpinion
 from interplay.study.protocol.answer_conditions import holds, names_in, with_facts
-from interplay.study.protocol.answers import check_form
+from interplay.study.protocol.answer_validation import check_form
 from interplay.study.protocol.model import Question, StudyPage
 from interplay.study.protocol.validation import PageScope
 

@@ -22,7 +22,7 @@ from pydantic_core import core_schema
 from interplay.errors import InterplayError
 from interplay.study.analysis.analysis_list import Analysis, PlanError, check_plan
 from interplay.study.protocol.answer_conditions import check_condition
-from interplay.study.protocol.payment import check_formula, games_in
+from interplay.study.protocol.payment_formula import check_formula, games_in
 from interplay.study.protocol.texts import Text
 from interplay.study.protocol.translations import check_words
 from interplay.study.protocol.validation import Misplaced, check_flow, check_spoken

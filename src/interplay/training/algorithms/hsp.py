@@ -27,7 +27,6 @@ from interplay.games.registry import capability
 from interplay.training.algorithms import coplay, mep
 from interplay.training.algorithms.br import load_partners
 from interplay.training.config import Experiment, Gate
-from interplay.training.continuation import warm_members
 from interplay.training.evaluation_pairs import PairResult, play_pair
 from interplay.training.loader import make_game, method_options
 from interplay.training.method import Method
@@ -35,6 +34,7 @@ from interplay.training.reward_weights import RewardWeights, event_weights
 from interplay.training.run import Trained, train_stage
 from interplay.training.saved_stages import load_stage
 from interplay.training.team_assignment import TeamPlan
+from interplay.training.warm_start import warm_members
 
 TASK = "task"  # the name under which a preference weighs the game's points
 BIASED, RESPONSE = 0, 1  # the learners of a pair

@@ -34,7 +34,7 @@ from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.hanabi.hand_sampling import draw_hand, draw_next, replace_hand
 from interplay.games.records import record
-from interplay.training import belief as beliefs
+from interplay.training import hand_belief_network as beliefs
 from interplay.training.actor_critic import new_member
 from interplay.training.algorithms.sp import SelfPlay
 from interplay.training.collect import Rollout

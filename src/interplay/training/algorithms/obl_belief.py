@@ -29,8 +29,8 @@ from interplay.agents.registry import agent
 from interplay.errors import InterplayError
 from interplay.games.hanabi.game import Hanabi
 from interplay.rollout.seat import policy_turn
-from interplay.training import belief as beliefs
 from interplay.training import checkpoint, schedule
+from interplay.training import hand_belief_network as beliefs
 from interplay.training.actor_critic import policy_shape
 from interplay.training.config import Experiment
 from interplay.training.loader import make_game, method_options

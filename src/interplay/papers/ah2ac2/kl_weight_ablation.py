@@ -9,7 +9,7 @@ import numpy as np
 from interplay.papers.ah2ac2.formatting import interval, number, steps
 from interplay.papers.ah2ac2.published import ABLATION, ABLATION_SELF_PLAY, ABLATION_STEPS, PEOPLE, PROXIES
 from interplay.papers.ah2ac2.stage_results import LINES, StageResults, trained_steps
-from interplay.papers.result_pages import grid
+from interplay.papers.page_formatting import grid
 
 
 def held_near(results: StageResults, players: int) -> dict[float, str]:

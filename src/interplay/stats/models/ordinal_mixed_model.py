@@ -22,7 +22,7 @@ from interplay.errors import InterplayError
 from interplay.stats._checks import one_of
 from interplay.stats.models.design import FixedEffects, RandomTerm, fixed_effects, random_terms
 from interplay.stats.models.inference import Estimate, JointTest
-from interplay.stats.models.linear import LinearMixedFit, linear_mixed
+from interplay.stats.models.linear_mixed_model import LinearMixedFit, linear_mixed
 
 STEPS = 60
 

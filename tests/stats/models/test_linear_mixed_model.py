@@ -71,14 +71,14 @@ def test_the_likelihood_is_that_of_statsmodels():
 
 
 def test_scoring_finds_what_a_general_optimiser_finds():
-    from interplay.stats.models import linear
+    from interplay.stats.models import linear_mixed_model
 
     for seed in range(12):
         person, partner, x, z, y = ratings(12, 4, liking=0.3 * (seed % 3), keep=0.6 + 0.4 * (seed % 2), seed=seed)
         groups = {"person": person, "partner": partner}
         made = linear_mixed(y, {"x": x, "z": z}, groups, slopes={"person": z})
         pieces = made._pieces
-        other = pieces.solve(linear._optimise(pieces))[0]
+        other = pieces.solve(linear_mixed_model._optimise(pieces))[0]
         assert made.deviance < other + 1e-6
 
 
