@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import logging
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from interplay.errors import InterplayError
 from interplay.server.app import Base
-from interplay.server.logs import scrubbed
+from interplay.server.logs import log_to_stderr, scrubbed
 from interplay.study.db import admission, participants, records
 from interplay.study.db.connect import make_base, open_study_database
 from interplay.study.db.schema import people, recruits, slots
@@ -268,6 +269,14 @@ def test_only_tokens_of_the_recruiter_are_taken(tmp_path):
     for who, host in (("p2", "study.example"), ("p1", "evil.example")):
         with pytest.raises(Exception, match="not made by the recruiter"):
             read(token(claims), who, host)
+    # A token for another host opens that host's name in a request, but not a study that names its own.
+    named = Completion(recruiter="prolific", signature="jwt", audience="study.example")
+    ids, elsewhere = RecruiterIds(named, clock, file), token(claims | {"aud": "https://evil.example"})
+    assert read(token(claims), host="evil.example") == "p1"
+    with pytest.raises(Exception, match="not made by the recruiter"):
+        read(elsewhere, host="evil.example")
+    with pytest.raises(ValueError, match="audience"):
+        Completion(recruiter="mturk", signature="hmac", audience="study.example")
     file.write_text("{}")
     with pytest.raises(InterplayError, match="no JSON web key set"):
         RecruiterIds(Completion(recruiter="prolific", signature="jwt"), clock, file)
@@ -309,10 +318,43 @@ SECRETS = [
     "GET /study/x?PROLIFIC_PID=5f3c2b1a&enter=reentry.0123456789abcdef.abcdefghijklmnopqrstuvwxyz012345",
     "postgresql+psycopg://me:hunter22@host/studies",
     "from 192.168.7.11",
+    "from 2001:db8::7:11 and [2001:db8:0:0:0:0:7:11]:443",
 ]
 
 
 @pytest.mark.parametrize("text", SECRETS)
 def test_logs_hold_no_secrets(text):
-    for secret in ("abcdefghij", "5f3c2b1a", "hunter22", "192.168"):
+    for secret in ("abcdefghij", "5f3c2b1a", "hunter22", "192.168", "db8", "7:11"):
         assert secret not in scrubbed(text)
+    assert scrubbed("20:48:23 tests/test_a.py::test_b: step 3") == "20:48:23 tests/test_a.py::test_b: step 3"
+
+
+def test_a_line_of_the_log_is_json_without_secrets(capsys):
+    log_to_stderr("json")
+    log = logging.getLogger("interplay.study")
+    try:
+        raise ValueError("from 192.168.7.11")
+    except ValueError as error:
+        log.exception("refused cookie: interplay_study_small=abcdefghij", extra={"game": 3, "why": error})
+    line = capsys.readouterr().err
+    fields = json.loads(line)
+    assert (fields["level"], fields["logger"], fields["game"]) == ("error", "interplay.study", 3)
+    assert "Traceback" in fields["error"]
+    assert "192.168" not in line
+    assert "abcdefghij" not in line
+    for handler in logging.getLogger("interplay").handlers:
+        logging.getLogger("interplay").removeHandler(handler)
+    logging.getLogger("interplay").propagate = True
+
+
+def test_metrics_count_people_and_are_told_on_this_machine_only(site):
+    small = site()
+    small.visitor().agree()
+    local = TestClient(small.app, client=("127.0.0.1", 5))
+    told = local.get("/metrics").text
+    assert 'interplay_participants{study="small",status="active"} 1' in told
+    assert "# TYPE interplay_events_total counter" in told
+    assert local.get("/health").json()["status"] == "ok"
+    assert TestClient(small.app, client=("::1", 5)).get("/metrics").status_code == 200
+    for visitor, headers in ((("192.0.2.7", 5), {}), (("127.0.0.1", 5), {"x-forwarded-for": "192.0.2.7"})):
+        assert TestClient(small.app, client=visitor).get("/metrics", headers=headers).status_code == 403

@@ -17,6 +17,7 @@ _SECRETS = (
     (re.compile(r"(?i)\b(PROLIFIC_PID|workerId|prolific_token|signature|enter|key|csrf|password)=[^&\s\"']+"), r"\1=…"),
     (re.compile(r"(\w+://[^:/\s]+):[^@/\s]+@"), r"\1:…@"),  # passwords in addresses of databases
     (re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b(?!/)"), "…"),  # people's addresses
+    (re.compile(r"(?i)(?<![\w:])(?:(?:[0-9a-f]{1,4}:){7}|(?:[0-9a-f]{1,4}:){1,6}:|::)[0-9a-f:]*(?![\w:])"), "…"),
 )
 
 
@@ -40,10 +41,10 @@ class JsonLines(logging.Formatter):
             "message": scrubbed(record.getMessage()),
         }
         extra = {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
-        line |= {name: scrubbed(value) if isinstance(value, str) else value for name, value in extra.items()}
+        line |= {name: value if isinstance(value, int | float) else scrubbed(str(value)) for name, value in extra.items()}
         if record.exc_info:
             line["error"] = scrubbed(self.formatException(record.exc_info))
-        return json.dumps(line, default=str, ensure_ascii=False)
+        return json.dumps(line, ensure_ascii=False)
 
 
 class TextLines(logging.Formatter):

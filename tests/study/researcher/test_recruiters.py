@@ -123,6 +123,23 @@ def test_who_finished_is_approved_and_paid_once(filled, site):
     assert site["paid"] == pytest.approx(wanted, abs=0.005)
 
 
+def test_who_gets_no_reward_from_the_recruiter_is_paid_all_by_bonus_and_once(filled, site):
+    owed = {row["participant"]: row["payment"] for row in filled.database.read(payments.rows, filled.protocol)}
+    site["submissions"] |= {"s0": (ANN, "RETURNED"), "s1": (ANN, "AWAITING REVIEW"), "s2": (BEN, "TIMED-OUT")}
+    plan = planned(filled, site)
+    settle(filled, site, plan)
+    wanted = {ANN: owed[filled.names["ann"]] - 2, BEN: owed[filled.names["ben"]]}
+    assert site["paid"] == pytest.approx(wanted, abs=0.005)
+    assert sum(bool(item.bonus) for item in plan) == 2
+
+
+@pytest.mark.parametrize("reply", [{}, {"results": [{"id": "s1"}]}, []])
+def test_a_reply_of_another_form_is_told(site, monkeypatch, reply):
+    monkeypatch.setattr(recruiters.ProlificApi, "_ask", lambda *_: reply)
+    with pytest.raises(InterplayError, match="reply has no"):
+        api(site).submissions()
+
+
 def test_a_payment_whose_reply_is_lost_is_not_made_again(filled, site):
     site["pay_status"] = 503  # it was paid, and the reply says otherwise
     with pytest.raises(InterplayError, match=r"marked as paid.*--unmark"):

@@ -22,6 +22,7 @@ from interplay.study.protocol.model import Protocol as Study
 
 PROLIFIC = "https://api.prolific.com"
 WAITING = "AWAITING REVIEW"  # a submission that can be approved
+UNREWARDED = ("RETURNED", "TIMED-OUT", "REJECTED")  # submissions for which the recruiter pays nothing
 MOST_BONUSES = 200  # in one request to Prolific
 MOST_PAGES = 1000
 
@@ -73,13 +74,16 @@ class ProlificApi:
 
     def submissions(self) -> list[RecruiterSubmission]:
         """Return all submissions of the study."""
-        return [RecruiterSubmission(row["id"], row["participant_id"], row["status"]) for row in self._pages()]
+        return [
+            RecruiterSubmission(*(_field(row, name) for name in ("id", "participant_id", "status")))
+            for row in self._pages()
+        ]
 
     def _pages(self) -> Iterator[Mapping[str, Any]]:
         path: str | None = f"/api/v1/studies/{self._study}/submissions/"
         for _ in range(MOST_PAGES):
             answer = self._ask("GET", path)
-            yield from answer["results"]
+            yield from _field(answer, "results")
             path = ((answer.get("_links") or {}).get("next") or {}).get("href")
             if not path:
                 return
@@ -93,7 +97,7 @@ class ProlificApi:
         """Set up bonuses, in the study's currency."""
         lines = "\n".join(f"{participant},{amount:.2f}" for participant, amount in amounts.items())
         body = {"study_id": self._study, "csv_bonuses": lines}
-        return str(self._ask("POST", "/api/v1/submissions/bonus-payments/", body)["id"])
+        return str(_field(self._ask("POST", "/api/v1/submissions/bonus-payments/", body), "id"))
 
     def pay_bonuses(self, batch: str) -> None:
         """Pay bonuses that were set up."""
@@ -113,6 +117,12 @@ class ProlificApi:
             return response.json() if response.content else {}
         except ValueError:
             return {}
+
+
+def _field(reply: Any, name: str) -> Any:
+    if not isinstance(reply, Mapping) or name not in reply:
+        raise InterplayError(f"Prolific's reply has no {name!r}: {str(reply)[:200]}")
+    return reply[name]
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,8 @@ def plan(
         clock: Gives the time at which a new key is created.
         study: The study.
         submissions: The recruiter's.
-        already: What the recruiter pays everyone who is approved; the rest is the bonus.
+        already: What the recruiter pays everyone who is approved; the rest is the bonus. Who returned their submission,
+            ran out of time there, or was rejected gets nothing from the recruiter, so the bonus is all that is owed.
     """
     if not 0 <= already < 1e6:
         raise InterplayError("already paid: an amount from 0")
@@ -154,14 +165,17 @@ def plan(
         .where(recruits.c.study == study.name)
     )
     known = {row.hash: row for row in tx.execute(query)}
-    settlements = []
-    for submission in submissions:
+    settlements, settled = [], set()
+    # Whoever returned a submission may have another one: the bonus goes with the one that the recruiter pays for.
+    for submission in sorted(submissions, key=lambda one: one.status in UNREWARDED):
         row = known.get(payments.hashed(key, submission.participant))
         if row is None:
             settlements.append(Settlement(submission, None, None, False, None))
             continue
-        owed = row.payment if row.at is None else None
-        bonus = round(max(0.0, owed - already), 2) if owed is not None else None
+        owed = row.payment if row.at is None and row.public not in settled else None
+        settled.add(row.public)
+        reward = 0.0 if submission.status in UNREWARDED else already
+        bonus = round(max(0.0, owed - reward), 2) if owed is not None else None
         approve = row.status == DONE and submission.status == WAITING
         settlements.append(Settlement(submission, row.public, row.status, approve, bonus))
     return settlements

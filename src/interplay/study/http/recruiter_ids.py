@@ -61,7 +61,7 @@ class RecruiterIds:
 
         Args:
             query: The parameters of the address.
-            host: The host for which a token must be meant.
+            host: The host that was asked for, for which a token must be meant unless the study names another.
 
         Raises:
             ApiError: There is no id, or it is not signed by the recruiter.
@@ -76,7 +76,7 @@ class RecruiterIds:
                 )
             return None
         signed = rule.signature is None or (
-            self._token_fits(query.get(TOKEN, ""), str(name), recruiter_id, host)
+            self._token_fits(query.get(TOKEN, ""), str(name), recruiter_id, rule.audience or host)
             if rule.signature == "jwt"
             else self._hash_fits(query.get(SIGNATURE, ""), recruiter_id)
         )

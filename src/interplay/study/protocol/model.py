@@ -279,7 +279,7 @@ class Completion(StudyPart):
     `{code}` in the address is the completion code; if none is given, each participant gets their own.
     """
 
-    LATER = frozenset({"require_id", "signature"})
+    LATER = frozenset({"require_id", "signature", "audience"})
 
     code: Code | None = None
     screened_code: Code | None = None
@@ -289,11 +289,16 @@ class Completion(StudyPart):
     # How the recruiter signs the id: `jwt`, a token signed with its private key; `hmac`, a keyed hash of the id in the
     # parameter `signature`. The key is given when the study is served; ids that are not signed by it are turned away.
     signature: Literal["jwt", "hmac"] | None = None
+    # The host for which tokens must be meant, such as study.example.org; without it, the host that a visitor asks for,
+    # which whoever holds a token for another host can make up.
+    audience: Annotated[str, Field(pattern=r"^[A-Za-z0-9.:\[\]-]+$")] | None = None
 
     @model_validator(mode="after")
     def _known_recruiter(self) -> Completion:
         if self.recruiter is None and (self.require_id or self.signature):
             raise ValueError("require_id and signature: name the `recruiter` whose ids come")
+        if self.audience is not None and self.signature != "jwt":
+            raise ValueError("audience: only tokens (`signature: jwt`) name the host that they are meant for")
         return self
 
 
