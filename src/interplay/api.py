@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import operator
 import os
 import warnings
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def make(name: str, **options: Any) -> Game:
     """
     from interplay.games import registry
 
-    admit([name])
+    _require_name("game", name)
     return registry.make(name, **options)
 
 
@@ -53,7 +54,7 @@ def agent(name: str, **options: Any) -> Agent:
     """
     from interplay.agents import registry
 
-    admit([name])
+    _require_name("agent", name)
     return registry.agent(name, **options)
 
 
@@ -466,10 +467,23 @@ def new_folder(name: str) -> Path:
 
 
 def _game(game: Game | str) -> Game:
-    if isinstance(game, str):
-        return make(game)
-    admit([game.id])  # whoever gives an object runs its code already, and may open what it records
-    return game
+    from interplay.games.registry import as_game
+
+    return as_game(game)
+
+
+def _require_name(kind: str, name: Any) -> None:
+    if not isinstance(name, str):
+        raise InterplayError(f"{kind}: {name!r:.80}; give its name")
+    admit([name])
+
+
+def _whole(name: str, value: Any) -> int:
+    """A whole number that a person gave, which may be NumPy's."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InterplayError(f"{name}: {value!r:.40}; give a whole number") from None
 
 
 def _record(
@@ -485,15 +499,17 @@ def _record(
     from interplay.rollout.engine import DEFAULT_BATCH, run
     from interplay.traces import TraceSet
 
+    seed, episodes = _whole("seed", seed), _whole("episodes", episodes)
+    batch = DEFAULT_BATCH if batch is None else _whole("batch", batch)
     if not 0 <= seed < 2**32:
         raise InterplayError(f"seed: {seed}; a seed is a whole number from 0 to {2**32 - 1}")
     admit([game.id])  # a game that a person gave may be made again to measure its traces
     meta = {"game": game.id, "episodes_per_line_up": episodes, "teams": len(teams), "seed": seed}
-    traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
-    with bar("playing", len(teams) * episodes, show=progress) as advance, traces.writer(episodes=PART) as writer:
-        played = run(
-            game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch or DEFAULT_BATCH, progress=advance
-        )
-        for episode in played:
-            writer.add(episode)
+    with bar("playing", len(teams) * episodes, show=progress) as advance:
+        # Whatever is wrong is said before there is a folder, which could not be used again.
+        played = run(game, teams, episodes=episodes, seed=seed, engine=engine, batch=batch, progress=advance)
+        traces = TraceSet.create(out, meta) if out is not None else TraceSet.in_memory(meta=meta)
+        with traces.writer(episodes=PART) as writer:
+            for episode in played:
+                writer.add(episode)
     return traces

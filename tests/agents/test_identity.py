@@ -1,12 +1,14 @@
 """Who an agent is does not depend on where its code lies or what its classes and fields are called."""
 
 import dataclasses
+import functools
 import subprocess
 import sys
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import pytest
 
 import interplay
 from interplay.agents.api import Agent, FunctionPlayer, Info, Policy
@@ -14,6 +16,7 @@ from interplay.agents.basic import Noisy, Random
 from interplay.agents.identity import content_hash
 from interplay.agents.networks import Core, Shape
 from interplay.agents.neural import NeuralPolicy
+from interplay.errors import InterplayError
 
 
 def network(seed=0, **changes):
@@ -97,3 +100,74 @@ def test_a_hash_is_the_same_in_every_process():
         for seed in ("1", "2")
     }
     assert len(runs) == 1
+
+
+def chooser(action):
+    def choose(observation):
+        return action
+
+    return choose
+
+
+class Chooser:
+    """A callable object; what it has seen is no part of who it is."""
+
+    def __init__(self, action):
+        self.action, self.seen = action, []
+
+    def __call__(self, observation):
+        return self.action
+
+    def choose(self, observation):
+        return self.action
+
+
+def choose_by(action, observation):
+    return action
+
+
+PAIRS = {
+    "closures": (chooser(0), chooser(1)),
+    "closures over arrays": (chooser(jnp.zeros(2)), chooser(jnp.ones(2))),
+    "lambdas of one line": (lambda observation: 0, lambda observation: 1),
+    "partials": (functools.partial(choose_by, 0), functools.partial(choose_by, 1)),
+    "callable objects": (Chooser(0), Chooser(1)),
+    "methods": (Chooser(0).choose, Chooser(1).choose),
+    "defaults": tuple(function for number in (0, 1) for function in [lambda observation, action=number: action]),
+}
+
+
+def hash_of(function):
+    return content_hash(Agent("f", FunctionPlayer(function, "planes")))
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_functions_of_one_source_are_told_apart_by_what_they_were_made_with(kind):
+    one, other = PAIRS[kind]
+    assert hash_of(one) == hash_of(one)
+    assert hash_of(one) != hash_of(other)
+
+
+def test_what_calls_change_is_no_part_of_a_function():
+    seen = []
+
+    def choose(observation):
+        seen.append(observation)
+        return 0
+
+    before, player = hash_of(choose), Chooser(0)
+    own = hash_of(player)
+    seen.append(1)
+    player.seen.append(1)
+    assert (hash_of(choose), hash_of(player)) == (before, own)
+    assert hash_of(chooser(0)) == hash_of(chooser(0))
+
+
+async def waits(observation):
+    return 0
+
+
+@pytest.mark.parametrize("function", [3, waits])
+def test_what_is_no_function_is_refused(function):
+    with pytest.raises(InterplayError, match="no ordinary function"):
+        FunctionPlayer(function, "planes")

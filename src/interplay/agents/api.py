@@ -16,7 +16,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from interplay.agents.identity import content_hash, source_of
+from interplay.agents.identity import content_hash, function_facts
 from interplay.errors import InterplayError
 from interplay.games.api import Game
 
@@ -143,9 +143,20 @@ class Session(Protocol):
 class Player(Protocol):
     """Any Python object that can play: an LLM, a person, a remote client, a PyTorch model."""
 
-    encoding: str
-    deadline_s: float | None  # after this long the default action is taken
-    default_action: int | None  # None: the first legal action
+    @property
+    def encoding(self) -> str:
+        """What it reads."""
+        ...
+
+    @property
+    def deadline_s(self) -> float | None:
+        """After how long the default action is taken; None: never."""
+        ...
+
+    @property
+    def default_action(self) -> int | None:
+        """What is done for it then; None: the first legal action."""
+        ...
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
         """Start a session in a seat of a new episode."""
@@ -157,7 +168,8 @@ class FunctionPlayer:
     """A player made of a callable from an observation (and the legal mask, if it takes two arguments) to an action.
 
     Without a deadline the function is called directly; with one it runs in a thread. Its identity in traces is its
-    source, or `version` if that is set.
+    source with the numbers, words and arrays that it was made with (a closure's, a partial's, a callable object's), or
+    `version` if that is set: for a network of another library, say, whose weights are no arrays of NumPy or JAX.
     """
 
     identity_kind: ClassVar[str] = "function"
@@ -167,9 +179,18 @@ class FunctionPlayer:
     default_action: int | None = None
     version: str | None = None  # identifies the function in traces; None: its source does
 
+    def __post_init__(self) -> None:
+        """Look that there is a function to call."""
+        if not callable(self.function) or inspect.iscoroutinefunction(self.function):
+            raise InterplayError(
+                f"{self.function!r:.80} is no ordinary function from an observation to an action; what waits for its "
+                f"answer is a player (interplay.agents.Player)"
+            )
+
     def fingerprint(self) -> Mapping[str, Any]:
-        """Return the function's source (or version) and the encoding."""
-        return {"function": source_of(self.function) if self.version is None else self.version, "reads": self.encoding}
+        """Return what tells the function from others (or its version) and the encoding."""
+        facts = function_facts(self.function) if self.version is None else self.version
+        return {"function": facts, "reads": self.encoding}
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
         """Start a session that calls the function."""
@@ -186,8 +207,8 @@ class _FunctionSession:
     async def act(self, view: View) -> int:
         arguments = (view.observation, view.legal) if self.takes_legal else (view.observation,)
         if self.immediate:
-            return int(self.function(*arguments))
-        return int(await asyncio.to_thread(self.function, *arguments))
+            return self.function(*arguments)
+        return await asyncio.to_thread(self.function, *arguments)
 
 
 @dataclass(frozen=True)
@@ -249,5 +270,5 @@ def as_agent(thing: Any, name: str | None = None, *, game: Game | None = None) -
         return Agent(name or type(thing).__name__, thing)
     raise InterplayError(
         f"{thing!r} is neither an agent's name, a Policy nor a Player; wrap a plain function as "
-        f"interplay.agents.FunctionPlayer(function, encoding=...)"
+        f"interplay.FunctionPlayer(function, encoding=...)"
     )

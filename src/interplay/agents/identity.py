@@ -7,10 +7,13 @@ so no result.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import inspect
 import json
+import linecache
 from collections.abc import Callable, Mapping
+from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -58,6 +61,56 @@ def source_of(thing: Callable[..., Any] | type) -> str:
         return getattr(thing, "__qualname__", type(thing).__qualname__)
 
 
+def function_facts(function: Callable[..., Any]) -> Any:
+    """Return what tells a function from others: its source, and the fixed values that it was made with.
+
+    These are the values of a closure, defaults, a partial's arguments, and the attributes of a callable object:
+    numbers, words, arrays, tuples of them, and functions by their source. Lists, tables and other objects are left
+    out, since calls may change them.
+    """
+    if isinstance(function, functools.partial):
+        return [function_facts(function.func), _fixed(dict(enumerate(function.args)) | function.keywords)]
+    source, values = source_of(function), {}
+    if inspect.ismethod(function):
+        values = getattr(function.__self__, "__dict__", {})
+    elif inspect.isfunction(function):
+        source = _lambda_source(function.__code__) or source
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        closure = {name: cell.cell_contents for name, cell in cells if cell != CellType()}  # an empty one has no value
+        values = closure | dict(enumerate(function.__defaults__ or ())) | (function.__kwdefaults__ or {})
+    elif hasattr(function, "__dict__"):
+        source, values = source_of(type(function)), vars(function)
+    fixed = _fixed(values)
+    return [source, fixed] if fixed else source
+
+
+def _fixed(values: Mapping[Any, Any]) -> dict[str, Any]:
+    sources = {name: source_of(value) if inspect.isfunction(value) else value for name, value in values.items()}
+    return {str(name): value for name, value in sources.items() if _is_fixed(value)}
+
+
+def _is_fixed(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_fixed(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    return value is None or isinstance(value, bool | int | float | str | np.generic | jax.Array)
+
+
+def _lambda_source(code: CodeType) -> str | None:
+    """The parameters and the body of a lambda, which may share its line with others; None for other functions."""
+    spans = [[n or 0 for n in span] for span in code.co_positions() if None not in span and span[2:] != (0, 0)]
+    if code.co_name != "<lambda>" or not spans:
+        return None
+    (first, start), (last, end) = min((s[0], s[2]) for s in spans), max((s[1], s[3]) for s in spans)
+    lines = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
+    if not lines:
+        return None
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return f"{code.co_varnames[: code.co_argcount]}: {b''.join(lines).decode()}"
+
+
 def _feed(digest: Any, value: Any) -> None:
     """Feed a value into the digest: numbers, strings, arrays, and collections and records of them."""
     if isinstance(value, np.ndarray | np.generic | jax.Array):
@@ -77,6 +130,8 @@ def _feed(digest: Any, value: Any) -> None:
         _feed(digest, [getattr(value, field.name) for field in dataclasses.fields(value)])
     elif value is None or isinstance(value, bool | int | float | str):
         digest.update(json.dumps(value).encode())
+    elif inspect.isfunction(value):
+        _feed(digest, function_facts(value))
     elif callable(value):
         _feed(digest, source_of(value))
     else:

@@ -11,7 +11,7 @@ from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game
 from interplay.games.family import GameFamily
 from interplay.registry import Registry
-from interplay.trust import import_object, is_reference
+from interplay.trust import admit, import_object, is_reference
 
 GAMES = Registry(
     "game",
@@ -34,6 +34,21 @@ def make(name: str, **options: Any) -> Game:
     `interplay.make` is how a person types it.
     """
     return _make(name, json.dumps(options, sort_keys=True, default=list))
+
+
+def as_game(thing: Game | str) -> Game:
+    """Return the game that a person gave, as a game or by its name.
+
+    Raises:
+        InterplayError: It is neither.
+    """
+    if isinstance(thing, str):
+        admit([thing])
+        return make(thing)
+    if not isinstance(getattr(thing, "id", None), str):
+        raise InterplayError(f"{thing!r:.100} is neither a game nor the name of one")
+    admit([thing.id])  # whoever gives an object runs its code already, and may open what it records
+    return thing
 
 
 def make_recorded(name: Any, options: Any) -> Game:

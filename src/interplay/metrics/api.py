@@ -207,7 +207,8 @@ def measure_samples(parts: Iterable[Sample], metrics: Sequence[str | Metric], op
 def _chosen(metrics: Sequence[str | Metric], options: Mapping[str, Any]) -> list[Metric]:
     if not metrics:
         raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
-    chosen = [m if isinstance(m, Metric) else metric(m) for m in metrics]
+    listed = [metrics] if isinstance(metrics, str) else metrics
+    chosen = [m if isinstance(m, Metric) else metric(m) for m in listed]
     _check_options(chosen, options)
     _check_needs(chosen, options)
     return chosen

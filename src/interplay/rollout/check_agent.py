@@ -20,7 +20,7 @@ from interplay.agents.api import Agent, Identity, Info, Player, Policy, as_agent
 from interplay.agents.identity import content_hash
 from interplay.errors import ContractError, IllegalAction
 from interplay.games.api import Game, State, is_jax
-from interplay.games.registry import make
+from interplay.games.registry import as_game
 from interplay.games.state_comparison import difference
 from interplay.rollout.seat import Seat, ask_all, view_of
 from interplay.trust import admit
@@ -34,8 +34,8 @@ def check_agent(agent: Any, game: Game | str, *, seed: int = 0, steps: int = 20)
 
     `agent` is an Agent, a Policy, a Player, or a registered name. `steps` are played in every seat.
     """
-    admit([agent, game])
-    game = make(game) if isinstance(game, str) else game
+    admit([agent])
+    game = as_game(game)
     agent = as_agent(agent, game=game)
     trial = _Trial(agent, game, seed, steps)
     _check_encoding(trial)

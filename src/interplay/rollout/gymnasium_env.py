@@ -14,8 +14,10 @@ import numpy as np
 from interplay.agents.api import Agent, as_agent
 from interplay.errors import IllegalAction, InterplayError, UnknownName
 from interplay.games.api import Game, is_jax
-from interplay.games.interop.pettingzoo import default_encoding, space_of
+from interplay.games.interop.pettingzoo import RENDER_MODES, default_encoding, require_render_mode, space_of
+from interplay.games.registry import as_game
 from interplay.rollout.seat import START, Seat, ask_all, chance_key, view_of
+from interplay.trust import admit
 
 try:
     import gymnasium
@@ -25,7 +27,7 @@ except ImportError as error:
 
 
 def to_gymnasium(
-    game: Game,
+    game: Game | str,
     partners: Any,
     *,
     seat: int | Literal["random"] = "random",
@@ -35,7 +37,7 @@ def to_gymnasium(
     """Make a single-agent environment of a game: you take one seat, partners take the others.
 
     Args:
-        game: The game.
+        game: The game, or its name.
         partners: A panel, or agents (names, policies, players); every episode one of them is drawn and takes all other
             seats.
         seat: Your seat, or "random" to be given one in every episode.
@@ -46,23 +48,26 @@ def to_gymnasium(
         A `gymnasium.Env`. Rewards are the team's; `info["action_mask"]` says which actions are legal, `info["partner"]`
         who plays with you, `info["seat"]` where you sit. In games by turns a step goes on until you are to move again.
     """
+    game = as_game(game)
     chosen = getattr(partners, "partners", partners)
     listed = [chosen] if isinstance(chosen, str | Agent) or not isinstance(chosen, Sequence) else list(chosen)
+    admit(listed)
     agents = [as_agent(partner, game=game) for partner in listed]
     if not agents:
         raise InterplayError("partners: give at least one agent to play with")
-    if seat != "random" and not 0 <= seat < game.num_seats:
-        raise InterplayError(f"seat: {seat}; {game.id} has the seats 0 to {game.num_seats - 1}")
+    if seat not in ("random", *range(game.num_seats)):
+        raise InterplayError(f"seat: {seat!r:.40}; {game.id} has the seats 0 to {game.num_seats - 1}, or 'random'")
     name = encoding or default_encoding(game)
     if name not in game.encodings:
         raise UnknownName("encoding", name, list(game.encodings))
+    require_render_mode(render_mode)
     return PartnerEnv(game, agents, seat, name, render_mode)
 
 
 class PartnerEnv(gymnasium.Env):
     """A seat beside partners; made by `to_gymnasium`."""
 
-    metadata = {"render_modes": ["ansi", "rgb_array"]}  # noqa: RUF012 - as Gymnasium has it
+    metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(self, game: Game, partners: Sequence[Agent], seat: Any, encoding: str, render_mode: Any):
         self.game, self.partners, self.encoding, self.render_mode = game, list(partners), encoding, render_mode

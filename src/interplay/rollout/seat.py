@@ -268,12 +268,16 @@ class Seat:
         return answer if isinstance(answer, Move) else Move(self._action(answer, view))
 
     def _action(self, answer: Any, view: View) -> int:
-        if isinstance(answer, bool) or not isinstance(answer, int | np.integer):
+        try:
+            action = answer.item()  # of an array or a tensor with one number
+        except (AttributeError, TypeError, ValueError, RuntimeError):
+            action = answer
+        if isinstance(action, bool) or not isinstance(action, int):
             raise IllegalAction(
                 f"agent {self.agent.name!r} in seat {self.seat} of {self.game.id}, step {view.t}: answered "
                 f"{answer!r:.80}; an action is a whole number"
             )
-        return int(answer)
+        return action
 
     def default_action(self, legal: np.ndarray) -> int:
         """What is done for an agent that has not chosen in time: its default if that is legal, or the first that is."""

@@ -31,7 +31,7 @@ class Team:
         Raises:
             InterplayError: There are more or fewer agents than seats, or one cannot read any encoding of the game.
         """
-        seated = tuple(as_agent(agent, game=game) for agent in agents)
+        seated = tuple(_agents(game, agents))
         if len(seated) != game.num_seats:
             names = ", ".join(a.name for a in seated)
             raise InterplayError(f"{game.id} has {game.num_seats} seats, but {len(seated)} agents were given: {names}")
@@ -40,9 +40,15 @@ class Team:
         return cls(seated, identities, zlib.crc32(content.encode()))
 
 
+def _agents(game: Game, agents: Sequence[Any]) -> list[Agent]:
+    if isinstance(agents, str):
+        raise InterplayError(f"agents: {agents!r:.80}; give a list of agents, also if there is only one")
+    return [as_agent(agent, game=game) for agent in agents]
+
+
 def all_teams(game: Game, agents: Sequence[Any]) -> list[Team]:
     """Every way to fill the seats with these agents, self-play included."""
-    seated = [as_agent(agent, game=game) for agent in agents]
+    seated = _agents(game, agents)
     names = [agent.name for agent in seated]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

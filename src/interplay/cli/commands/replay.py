@@ -67,7 +67,7 @@ class ReplayCommand:
             show(report.table(), json=self.json, unreplayable=report.unreplayable, **extra)
         message = f"{report.episodes} episodes, {report.steps} steps verified"
         if report.unreplayable:
-            message += f"; {report.unreplayable} episodes of games that cannot be replayed hold their states instead"
+            message += f"; the recorded states of {report.unreplayable} episodes, whose games have chance, agree"
         note(message if report.ok else f"{message}; {len(report.problems)} problems")
         return 0 if report.ok else 1
 

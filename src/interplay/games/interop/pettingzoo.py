@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.errors import IllegalAction, InterplayError, UnknownName
 from interplay.games.api import Game, is_jax
+from interplay.games.registry import as_game
 
 try:
     import gymnasium
@@ -24,10 +25,11 @@ except ImportError as error:
     ) from error
 
 Masks = Literal["info", "observation"]
+RENDER_MODES = ["ansi", "rgb_array"]
 
 
 def to_pettingzoo(
-    game: Game,
+    game: Game | str,
     encoding: str | None = None,
     *,
     action_mask: Masks = "info",
@@ -38,7 +40,7 @@ def to_pettingzoo(
     """Make a `pettingzoo.ParallelEnv` of a game. Its agents are the game's seats, under their names.
 
     Args:
-        game: The game.
+        game: The game, or its name.
         encoding: What agents observe; by default the game's first encoding that is an array and not privileged.
         action_mask: Legal actions are always in `infos[agent]["action_mask"]`; with "observation" an observation is a
             dict of "observation" and "action_mask", as in PettingZoo's turn-based games.
@@ -46,10 +48,18 @@ def to_pettingzoo(
         share_reward: Every agent gets the team's reward; otherwise each gets what its seat has earned.
         render_mode: What `render` returns: "ansi" text, or "rgb_array" an image.
     """
+    game = as_game(game)
+    require_render_mode(render_mode)
     name = encoding or default_encoding(game)
     if name not in game.encodings:
         raise UnknownName("encoding", name, list(game.encodings))
     return GameEnv(game, name, action_mask, illegal, share_reward, render_mode)
+
+
+def require_render_mode(mode: str | None) -> None:
+    """Raise `InterplayError` for a mode of which there are no pictures."""
+    if mode not in (None, *RENDER_MODES):
+        raise UnknownName("render_mode", str(mode), RENDER_MODES)
 
 
 def default_encoding(game: Game) -> str:
@@ -65,7 +75,7 @@ class GameEnv(ParallelEnv):
 
     def __init__(self, game: Game, encoding: str, action_mask: Masks, illegal: str, share_reward: bool, render_mode):
         self.game, self.encoding = game, encoding
-        self.metadata = {"name": game.id, "render_modes": ["ansi", "rgb_array"], "is_parallelizable": True}
+        self.metadata = {"name": game.id, "render_modes": RENDER_MODES, "is_parallelizable": True}
         self.render_mode = render_mode
         self.possible_agents = list(game.seat_names)
         self.agents: list[str] = []
