@@ -6,19 +6,22 @@ stored.
 
 from __future__ import annotations
 
+import functools
 import hmac
 import math
 import secrets
 from datetime import timedelta
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
-from interplay.server.database import Database, Tx, insert
+from interplay.server.database import Database, Tx
 from interplay.server.schema import buckets
 
 MOST_NAMES = 50_000
+_LEVEL = sa.select(buckets).where(buckets.c.name == sa.bindparam("bucket"))
 
 
 def too_many(what: str, seconds: float) -> ApiError:
@@ -90,7 +93,7 @@ class SharedBuckets:
 
     def left(self, tx: Tx, name: str) -> float:
         """Return what a name has left."""
-        row = tx.execute(sa.select(buckets).where(buckets.c.name == self._name(name))).one_or_none()
+        row = tx.execute(_LEVEL, {"bucket": self._name(name)}).one_or_none()
         if row is None:
             return self._burst
         passed = max(0.0, (self._clock.now() - row.at).total_seconds())  # the clock may have been set back
@@ -101,9 +104,8 @@ class SharedBuckets:
         left = self.left(tx, name)
         if left < 1.0:
             return False
-        values = {"level": left - 1.0, "at": self._clock.now()}
-        row = insert(tx, buckets).values(name=self._name(name), **values)
-        tx.execute(row.on_conflict_do_update(index_elements=["name"], set_=values))
+        row = {"name": self._name(name), "level": left - 1.0, "at": self._clock.now()}
+        tx.execute(_set_level(tx.dialect.name), row)
         if secrets.randbelow(200) == 0:  # full buckets say nothing, so they need not be kept
             full = self._clock.now() - timedelta(seconds=self._burst / self._rate)
             tx.execute(sa.delete(buckets).where(buckets.c.name.startswith(f"{self._what}/"), buckets.c.at < full))
@@ -128,6 +130,13 @@ class SharedBuckets:
 
     def _name(self, name: str) -> str:
         return f"{self._what}/{name}"[:200]
+
+
+@functools.cache
+def _set_level(dialect: str) -> sa.Executable:
+    row = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(buckets)
+    new = {"level": row.excluded.level, "at": row.excluded["at"]}
+    return row.on_conflict_do_update(index_elements=["name"], set_=new)
 
 
 class Addresses:

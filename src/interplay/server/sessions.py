@@ -21,6 +21,7 @@ from interplay.server.schema import sessions
 
 LIFE = timedelta(days=14)
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
+_NEW = sa.insert(sessions).returning(sessions.c.id)
 _BY_COOKIE = sa.select(sessions).where(sessions.c.hash == sa.bindparam("cookie"))  # asked with every request
 
 
@@ -39,7 +40,7 @@ def begin(tx: Tx, clock: Clock, subject: str, data: Mapping[str, Any] | None = N
     token = secrets.token_urlsafe(24)  # 192 bits
     now = clock.now()
     row = {"hash": _hash(token), "subject": subject, "created": now, "expires": now + LIFE, "data": dict(data or {})}
-    session_id = tx.execute(sa.insert(sessions).returning(sessions.c.id), row).scalar_one()
+    session_id = tx.execute(_NEW, row).scalar_one()
     return LoginSession(session_id, subject, csrf_token(token), row["data"]), token
 
 

@@ -20,6 +20,9 @@ from interplay.study.protocol.model import Protocol
 
 REENTRY = "reentry"  # the kind of key in a re-entry link
 REENTRY_LIFE = timedelta(days=7)
+# Asked for everyone who comes, so they are made once.
+_FILE = sa.select(files.c.hash, files.c.closed).where(files.c.name == sa.bindparam("name"))
+_LOCKED_FILE = _FILE.with_for_update()
 
 
 def closed(tx: Tx, clock: Clock, protocol: Protocol, *, test: bool = False) -> bool:
@@ -27,9 +30,11 @@ def closed(tx: Tx, clock: Clock, protocol: Protocol, *, test: bool = False) -> b
 
     Participants who try the study out are always taken.
     """
-    if test:
-        return False
-    by_hand = tx.execute(sa.select(files.c.closed).where(files.c.name == protocol.name)).scalar_one_or_none()
+    file = tx.execute(_FILE, {"name": protocol.name}).one_or_none()
+    return not test and _closed(tx, clock, protocol, by_hand=file is not None and file.closed)
+
+
+def _closed(tx: Tx, clock: Clock, protocol: Protocol, *, by_hand: bool) -> bool:
     rule = protocol.recruitment
     if by_hand or (rule.closes is not None and clock.now() >= rule.closes):
         return True
@@ -42,12 +47,17 @@ def taking_part(tx: Tx, protocol: Protocol) -> int:
     return tx.execute(sa.select(sa.func.count()).select_from(people).where(*mine)).scalar_one()
 
 
-def require_open(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
-    """Raise an `ApiError` if a participant who is about to consent can no longer be taken."""
+def require_open(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> str:
+    """Return the hash of the file to which a participant is about to consent.
+
+    Raises:
+        ApiError: The study takes no more participants.
+    """
     # Two people who consent at the same time must not both get the last place.
-    tx.execute(sa.select(files.c.name).where(files.c.name == protocol.name).with_for_update()).one_or_none()
-    if closed(tx, clock, protocol, test=who.test):
+    file = tx.execute(_LOCKED_FILE, {"name": protocol.name}).one()
+    if not who.test and _closed(tx, clock, protocol, by_hand=file.closed):
         raise ApiError("conflict", "this study takes no more participants")
+    return file.hash
 
 
 def set_closed(tx: Tx, clock: Clock, protocol: Protocol, value: bool, *, by: str) -> None:

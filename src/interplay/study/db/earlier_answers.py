@@ -25,6 +25,8 @@ _SCORES = (
     .order_by(games.c.id)
 )
 
+NO_FACTS: Mapping[str, Any] = {"score": None, "scores": []}  # of those who have not consented yet
+
 
 def facts(tx: Tx, number: int, *, before: int | None = None) -> dict[str, Any]:
     """Return what conditions may ask of: the last answer to every question, and the scores of finished games.

@@ -19,6 +19,19 @@ REMARKS = {"flag": "flag", "chat": "message", "takeover": "takeover", "back": "b
 StoredEvent = tuple[int, int | None, str, dict[str, Any]]  # step, seat, kind, payload
 
 
+def same_game(lead: Any) -> Any:
+    """Return the condition for the rows of a game, one for each participant, by the first of them."""
+    return (games.c.id == lead) | (games.c.joint == lead)
+
+
+_SEATS = sa.select(games.c.id, games.c.seat).where(same_game(sa.bindparam("lead")))
+_EVENTS = (
+    sa.select(events.c.game, events.c.kind, events.c.t, events.c.payload)
+    .where(events.c.game.in_(sa.bindparam("rows", expanding=True)))
+    .order_by(events.c.id)
+)
+
+
 @dataclass
 class GameEvents:
     """What the stored events of a game say."""
@@ -131,12 +144,5 @@ def fold(rows: Iterable[tuple[int, str, int, Mapping[str, Any]]], seats: Mapping
 
 def stored_events(tx: Tx, lead: int) -> GameEvents:
     """Return what is stored of a game, by the row of its first participant."""
-    query = sa.select(games.c.id, games.c.seat).where(same_game(lead))
-    seats = {row.id: row.seat for row in tx.execute(query)}
-    query = sa.select(events.c.game, events.c.kind, events.c.t, events.c.payload).where(events.c.game.in_(seats))
-    return fold(tx.execute(query.order_by(events.c.id)).tuples(), seats)
-
-
-def same_game(lead: Any) -> Any:
-    """Return the condition for the rows of a game, one for each participant, by the first of them."""
-    return (games.c.id == lead) | (games.c.joint == lead)
+    seats = {row.id: row.seat for row in tx.execute(_SEATS, {"lead": lead})}
+    return fold(tx.execute(_EVENTS, {"rows": list(seats)}).tuples(), seats)

@@ -31,6 +31,14 @@ ABANDONED = "abandoned"  # ended early, because someone in it stopped taking par
 _ON_PAGE = sa.select(games).where(games.c.person == sa.bindparam("number"), games.c.page == sa.bindparam("page"))
 _LEAD = sa.bindparam("lead")
 _ALL_ROWS = sa.select(games).where(same_game(_LEAD)).order_by(games.c.id).with_for_update()
+_NEW_GAME = sa.insert(games).returning(games.c.id)
+_UPDATE = sa.update(games).where(games.c.id.in_(sa.bindparam("numbers", expanding=True)))
+_ENDED = (
+    sa.select(games.c.score, games.c.status, people.c.status.label("person"))
+    .join(people)
+    .where(games.c.person == sa.bindparam("number"), games.c.page == sa.bindparam("page"))
+)
+_SEEN = sa.update(people).where(people.c.id == sa.bindparam("number"))
 # Asked with every commit of games' events.
 _OWNED = sa.select(games.c.id).where(
     games.c.id.in_(sa.bindparam("numbers", expanding=True)), games.c.owner == sa.bindparam("of")
@@ -118,6 +126,7 @@ def begin_or_resume(
     together = present(tx, number, room) if room else [number]
     own = {"number": number, "page": due.id}
     row = tx.execute(_ON_PAGE, own).one_or_none()
+    begun = row is not None
     if row is None:
         _begin(tx, clock, protocol, who, together, room, seats, owner)
         row = tx.execute(_ON_PAGE, own).one()
@@ -127,9 +136,8 @@ def begin_or_resume(
     seated = [_seated_person(protocol, r, who if r.person == number else person(tx, r.person)) for r in game_rows]
     partner = room.item.otherwise if room else row.partner
     bots = {seat: partner for seat in range(seats[row.setting]) if all(player.seat != seat for player in seated)}
-    return _with_events(
-        tx, GameRecord(lead, tuple(seated), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room)
-    )
+    record = GameRecord(lead, tuple(seated), row.setting, bots, (row.chance[0], row.chance[1]), [], [], room)
+    return _with_events(tx, record) if begun else record
 
 
 def _own(tx: Tx, rows: Sequence[Any], owner: str | None) -> None:
@@ -139,7 +147,7 @@ def _own(tx: Tx, rows: Sequence[Any], owner: str | None) -> None:
         if lease is not None and not (lease.ended and expire(tx, lease)):
             raise GameElsewhere(other)
     if {row.owner for row in rows} != {owner}:
-        tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(owner=owner))
+        tx.execute(_UPDATE, {"numbers": [row.id for row in rows], "owner": owner})
 
 
 def placed(tx: Tx, prefix: str, number: int, page: str) -> int | None:
@@ -211,7 +219,7 @@ def _begin(
     for number in sorted(together, key=lambda number: number != who.id):
         row = {**values, "person": number, "joint": lead}
         row["seat"] = (base + together.index(number)) % seats[setting]
-        game = tx.execute(sa.insert(games).returning(games.c.id), row).scalar_one()
+        game = tx.execute(_NEW_GAME, row).scalar_one()
         lead = lead or game
 
 
@@ -242,8 +250,7 @@ class Ended(NamedTuple):
 
 def ended(tx: Tx, number: int, page: str) -> Ended | None:
     """Return how a participant's game on a page ended; None until it is over and stored."""
-    query = sa.select(games.c.score, games.c.status, people.c.status.label("person")).join(people)
-    row = tx.execute(query.where(games.c.person == number, games.c.page == page)).one_or_none()
+    row = tx.execute(_ENDED, {"number": number, "page": page}).one_or_none()
     if row is None or row.score is None:
         return None
     return Ended(row.score, row.status == ABANDONED and row.person != WITHDRAWN)
@@ -293,18 +300,19 @@ def finish(
         first, *others = [row.id for row in rows]  # the first row may have been deleted, if the server was restarted
         tx.execute(sa.update(games).where(games.c.id == first).values(joint=None))
         tx.execute(sa.update(games).where(games.c.id.in_(others)).values(joint=first))
-    values = {"status": status, "score": episode.score, "length": episode.length, "finished": clock.now()}
-    tx.execute(sa.update(games).where(games.c.id.in_([row.id for row in rows])).values(**values, episode=pack(episode)))
+    score = episode.score
+    values = {"status": status, "score": score, "length": episode.length, "finished": clock.now()}
+    tx.execute(_UPDATE, values | {"numbers": [row.id for row in rows], "episode": pack(episode)})
     for row in sorted(rows, key=lambda row: row.person):
         who = person(tx, row.person, lock=True)
         if who.status not in OVER and who.pages(protocol)[who.position].id == row.page:
             advance(tx, clock, protocol, who)
-    return episode.score
+    return score
 
 
 def touch(tx: Tx, clock: Clock, number: int) -> None:
     """Note that a participant was seen now."""
-    tx.execute(sa.update(people).where(people.c.id == number).values(seen=clock.now()))
+    tx.execute(_SEEN, {"number": number, "seen": clock.now()})
 
 
 def pack(episode: Episode) -> bytes:

@@ -19,7 +19,7 @@ from interplay.server import sessions
 from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock, seconds_since, stamp
 from interplay.server.database import Tx, insert
-from interplay.study.db.earlier_answers import facts, inattentive, item_details
+from interplay.study.db.earlier_answers import NO_FACTS, facts, inattentive, item_details
 from interplay.study.db.schema import answers as answer_rows
 from interplay.study.db.schema import consents, files, games, people, recruits, slots, waiting
 from interplay.study.pages.page_type import Checked, PageVisit, page_type
@@ -39,6 +39,27 @@ _ROW = sa.select(people).where(people.c.id == sa.bindparam("number"))
 _LOCKED_ROW = _ROW.with_for_update()
 _UPDATE = sa.update(people).where(people.c.id == sa.bindparam("number"))  # of the columns that are given
 _SLOTS = sa.select(slots.c.key, slots.c.number).where(slots.c.person == sa.bindparam("number"))
+_RECRUIT = sa.select(recruits.c.person).where(
+    recruits.c.study == sa.bindparam("study"), recruits.c.hash == sa.bindparam("hash")
+)
+_NEW_PERSON = sa.insert(people).returning(people.c.id)
+_NEW_ANSWERS, _NEW_CONSENT, _NEW_SLOT = sa.insert(answer_rows), sa.insert(consents), sa.insert(slots)
+_BEGUN = (
+    sa.select(games.c.page, games.c.setting, games.c.partner, games.c.practice)
+    .where(games.c.person == sa.bindparam("number"))
+    .order_by(games.c.started, games.c.id)
+)
+_USED = (
+    sa.select(slots.c.number, sa.func.count())
+    .where(slots.c.study == sa.bindparam("study"), slots.c.key == sa.bindparam("key"), slots.c.released.is_(False))
+    .group_by(slots.c.number)
+)
+_LEAVE_ROOM = sa.delete(waiting).where(waiting.c.person == sa.bindparam("number"))
+_PAID_GAMES = (
+    sa.select(games.c.setting, games.c.score, games.c.status)
+    .where(games.c.person == sa.bindparam("number"), games.c.practice.is_(False), games.c.score.is_not(None))
+    .order_by(games.c.id)
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +138,7 @@ def enter(
     now = clock.now()
     row = {"public": secrets.token_hex(6), "study": protocol.name, "status": NEW, "language": language, "position": 0}
     row |= {"tries": 0, "seed": secrets.randbits(31), "created": now, "seen": now, "test": test}
-    number = tx.execute(sa.insert(people).returning(people.c.id), row).scalar_one()
+    number = tx.execute(_NEW_PERSON, row).scalar_one()
     data = {"study": protocol.name} | ({} if recruit is None else {"recruit": recruit})
     session, token = sessions.begin(tx, clock, f"{SUBJECT}{number}", data)
     who = Person(number, row["public"], NEW, language, 0, 0, row["seed"], {}, None, None, test)
@@ -125,8 +146,7 @@ def enter(
 
 
 def _check_recruit(tx: Tx, protocol: Protocol, recruit: str | None) -> None:
-    query = sa.select(recruits.c.person).where(recruits.c.study == protocol.name, recruits.c.hash == recruit)
-    if recruit is not None and tx.execute(query).first() is not None:
+    if recruit is not None and tx.execute(_RECRUIT, {"study": protocol.name, "hash": recruit}).first() is not None:
         raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
 
 
@@ -199,9 +219,9 @@ def submit(
     if page is None or page.id != page_id or _is_old_try(page, who, tries_left):
         _check_repeated(tx, protocol, who, all_pages, page_id, submitted)
         return {}
-    begun = begun_games(tx, number)
+    begun = [] if who.status == NEW else begun_games(tx, number)
     page = with_partners_met(page, all_pages, {game.page for game in begun})
-    clean, errors = _read(protocol, who, page, submitted, facts(tx, number))
+    clean, errors = _read(protocol, who, page, submitted, NO_FACTS if who.status == NEW else facts(tx, number))
     if errors and timed_out and _time_is_over(clock, who, page):
         clean, errors = {name: value for name, value in clean.items() if name not in errors}, {}
     if errors:
@@ -212,7 +232,7 @@ def submit(
     row = {"person": number, "page": page_id, "answers": clean, "passed": passed, "at": clock.now()}
     subject = about(page_id, begun, page.values.get("partner"))
     row |= {"seconds": seconds, "about": subject._asdict()}
-    tx.execute(sa.insert(answer_rows), row | {"items": item_details(page, who.seed, clean, items or {})})
+    tx.execute(_NEW_ANSWERS, row | {"items": item_details(page, who.seed, clean, items or {})})
     tx.execute(_UPDATE, {"number": number, "tries": tries, "seen": clock.now()})
     if page.item.kind == "consent":
         _begin(tx, clock, protocol, who, page, recruit)
@@ -246,8 +266,7 @@ def opened_page(tx: Tx, clock: Clock, number: int) -> Person:
 
 def begun_games(tx: Tx, number: int) -> list[PlayedGame]:
     """Return the games that a participant has begun, in that order."""
-    query = sa.select(games.c.page, games.c.setting, games.c.partner, games.c.practice).where(games.c.person == number)
-    return played(tx.execute(query.order_by(games.c.started, games.c.id)).tuples())
+    return played(tx.execute(_BEGUN, {"number": number}).tuples())
 
 
 def _is_old_try(page: Page, who: Person, tries_left: int | None) -> bool:
@@ -286,33 +305,30 @@ def _begin(tx: Tx, clock: Clock, protocol: Protocol, who: Person, page: Page, re
     from interplay.study.db.admission import require_open
 
     # Locks the study's row: two people who consent at the same time must not get the same least-used sequence.
-    require_open(tx, clock, protocol, who)
+    agreed = require_open(tx, clock, protocol, who)
     _check_recruit(tx, protocol, recruit)
     if recruit is not None:
         tx.execute(sa.insert(recruits).values(study=protocol.name, hash=recruit, person=who.id))
-    row = {"version": page.item.version, "language": who.language, "protocol": protocol.hash, "at": clock.now()}
-    tx.execute(sa.insert(consents), row | {"person": who.id})
+    row = {"version": page.item.version, "language": who.language, "protocol": agreed, "at": clock.now()}
+    tx.execute(_NEW_CONSENT, row | {"person": who.id})
     chance = random.Random(f"{who.seed}/slots")
     for place in places(protocol):
         size = count(protocol.designs[place.design])
         number = None
         if size is not None:
-            query = (
-                sa.select(slots.c.number, sa.func.count())
-                .where(slots.c.study == protocol.name, slots.c.key == place.key, slots.c.released.is_(False))
-                .group_by(slots.c.number)
-            )
-            number = least_used({r[0]: r[1] for r in tx.execute(query)}, size, chance)
+            used = tx.execute(_USED, {"study": protocol.name, "key": place.key})
+            number = least_used({r[0]: r[1] for r in used}, size, chance)
         # Who only tries the study out takes no place in the design.
         row = {"study": protocol.name, "key": place.key, "number": number, "person": who.id, "released": who.test}
-        tx.execute(sa.insert(slots), row)
+        tx.execute(_NEW_SLOT, row)
     tx.execute(_UPDATE, {"number": who.id, "status": ACTIVE})
 
 
 def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
     """Move a participant on to the next page; after the last one the study is done for them."""
     all_pages = who.pages(protocol)
-    position = next_position(all_pages, who.position, facts(tx, who.id))
+    asked = any(page.when or page.ends for page in all_pages)
+    position = next_position(all_pages, who.position, facts(tx, who.id) if asked else {})
     if position >= len(all_pages):
         end(tx, clock, protocol, who, DONE)
         return
@@ -323,7 +339,7 @@ def advance(tx: Tx, clock: Clock, protocol: Protocol, who: Person) -> None:
 def end(tx: Tx, clock: Clock, protocol: Protocol, who: Person, status: str) -> None:
     """End a participant's study: store payment and code, and release the sequences of those who did not finish."""
     code = paid = None
-    tx.execute(sa.delete(waiting).where(waiting.c.person == who.id))
+    tx.execute(_LEAVE_ROOM, {"number": who.id})
     if status == DONE:
         code = protocol.completion.code or secrets.token_hex(4).upper()
         paid = payment(tx, protocol.payment.formula, who.id)
@@ -349,10 +365,7 @@ def payment(tx: Tx, formula: str, number: int) -> float:
     A game that ended early because a partner stopped taking part is counted only if that gives more, so that nobody is
     paid less for what another did.
     """
-    query = sa.select(games.c.setting, games.c.score, games.c.status).where(
-        games.c.person == number, games.c.practice.is_(False), games.c.score.is_not(None)
-    )
-    rows = tx.execute(query.order_by(games.c.id)).all()
+    rows = tx.execute(_PAID_GAMES, {"number": number}).all()
     return max(_amount(formula, [row for row in rows if row.status == "done"]), _amount(formula, rows))
 
 
@@ -391,6 +404,8 @@ def context(tx: Tx, protocol: Protocol, who: Person) -> ParticipantContext:
     """Return the earlier answers that a participant's open page shows."""
     if who.status in OVER:
         return ParticipantContext()
+    if who.status == NEW:
+        return ParticipantContext(facts=NO_FACTS)
     all_pages = who.pages(protocol)
     page = all_pages[who.position]
 

@@ -323,20 +323,18 @@ async def _state(study: StudyState, number: int, csrf: str) -> dict[str, Any]:
     """Return the page that a participant sees now, as JSON."""
     protocol, base = study.protocol, study.base
 
-    def look(tx: Any) -> tuple[Person, participants.ParticipantContext]:
+    def look(tx: Any) -> tuple[Person, participants.ParticipantContext, bool]:
         who = participants.person(tx, number)
-        return who, participants.context(tx, protocol, who)
+        closed = who.status == participants.NEW and admission.closed(tx, base.clock, protocol, test=who.test)
+        return who, participants.context(tx, protocol, who), closed
 
-    who, context = await base.database.aread(look)
+    who, context, closed = await base.database.aread(look)
     if page_is_timed(protocol, who) and who.page_opened is None:
         who = await base.database.awrite(participants.opened_page, base.clock, number)
     left_s = None
     if groups.waiting_at(protocol, who) is not None:
         left_s = await study.rooms.attend(who)
-        who, context = await base.database.aread(look)  # perhaps let out
-    closed = who.status == participants.NEW and await base.database.aread(
-        admission.closed, base.clock, protocol, test=who.test
-    )
+        who, context, closed = await base.database.aread(look)  # perhaps let out
     answer = page_views.state(protocol, who, context, csrf, study.figures, closed=closed)
     if answer["page"]["kind"] == "game":
         answer["page"]["socket"] = await study.socket(number, answer["page"]["id"])
