@@ -22,7 +22,7 @@ import numpy as np
 import interplay
 from interplay.games.overcooked import lineage
 from interplay.metrics.interdependence import InterdependenceOptions, count
-from interplay.symbolic.read import read, reader
+from interplay.symbolic.read import read
 
 BOTH = InterdependenceOptions(channels=lineage.CHANNELS)
 
@@ -51,11 +51,10 @@ def human(repeats: int) -> list[dict]:
         games[name] = interplay.make(name, horizon=max(e.length for e in episodes))
         states[name] = [r.states for e in episodes for r in replays(interplay.make(name, **e.options), [e])]
         programs[name] = _vectorised(games[name], episodes, states[name])
-    readers = {name: reader(games[name]) for name in games}
 
     def symbolic() -> int:
         return sum(
-            sum(link.kind == "constructive" for link in count(read(games[n], s, e.actions, readers[n]), BOTH).links)
+            sum(link.kind == "constructive" for link in count(read(games[n], s, e.actions), BOTH).links)
             for n in games
             for e, s in zip(by_layout[n], states[n], strict=True)
         )
@@ -106,11 +105,11 @@ def generated(envs: int, steps: int, repeats: int) -> list[dict]:
     few = 50
     states = jax.tree_util.tree_map(np.asarray, play(batches[0]))
     episodes = [jax.tree_util.tree_map(lambda x, i=i: x[i], states) for i in range(few)]
-    actions, of = np.asarray(batches[0]), reader(game)
+    actions = np.asarray(batches[0])
 
     def symbolic() -> None:
         for i, one in enumerate(episodes):
-            count(read(game, one, actions[i], of), BOTH)
+            count(read(game, one, actions[i]), BOTH)
 
     symbolic()
     work = {"games": f"random play, {game.id}"}

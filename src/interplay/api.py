@@ -315,7 +315,8 @@ def report_with_scores(
     if out is None:
         return WrittenReport(document.html(), None), scores
     written = document.write_bundle(Path(out)) if bundle else document.write(Path(out))
-    return WrittenReport(document.html(), written), scores
+    page = written / "report.html" if bundle else written
+    return WrittenReport(page.read_text(encoding="utf-8"), written), scores
 
 
 def counterfactual(

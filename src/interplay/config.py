@@ -7,6 +7,7 @@ import json
 import tomllib
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -44,14 +45,10 @@ def build(kind: type[T], values: Any, where: str = "", readers: Readers | None =
         if name not in fields:
             raise UnknownName(f"option {place!r}, as" if where else "option", str(name), list(fields))
         arguments[name] = _read(hints[name], value, place, readers or {})
-    missing = [n for n, f in fields.items() if n not in arguments and _required(f)]
+    missing = [n for n, f in fields.items() if n not in arguments and f.default is f.default_factory is MISSING]
     if missing:
         raise InterplayError(f"{where or 'the configuration'}: {', '.join(missing)} must be given")
     return kind(**arguments)
-
-
-def _required(field: dataclasses.Field) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _read(hint: Any, value: Any, where: str, readers: Readers) -> Any:

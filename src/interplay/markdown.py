@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.common.utils import escapeHtml
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _SAFE = re.compile(r"(https?://|mailto:|#|/(?!/)|\w[\w/.-]*$)", re.IGNORECASE)
 
 
-@functools.cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.validateLink = lambda url: _SAFE.match(url) is not None  # type: ignore[method-assign]
-    return parser
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
+_PARSER.validateLink = lambda url: _SAFE.match(url) is not None  # type: ignore[method-assign]
 
 
 def to_html(text: str, *, heading: int = 1, code: str = "code") -> str:
@@ -28,25 +24,15 @@ def to_html(text: str, *, heading: int = 1, code: str = "code") -> str:
         heading: The level that `#` gets.
         code: The element that stands for text in backquotes.
     """
-    parser = _parser()
-    tokens = parser.parse(text)
+    tokens = _PARSER.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + heading - 1)}"
         for inner in token.children or []:
-            _open_elsewhere(inner)
+            if inner.type == "link_open" and _WEB.match(str(inner.attrGet("href"))):
+                inner.attrSet("target", "_blank")  # a link to the web opens beside the page, which goes on
+                inner.attrSet("rel", "noopener noreferrer")
             if inner.type == "code_inline" and code != "code":
                 inner.type, inner.tag = "html_inline", ""
-                inner.content = f"<{code}>{_escape(inner.content)}</{code}>"
-    return parser.renderer.render(tokens, parser.options, {}).strip()
-
-
-def _open_elsewhere(token: Token) -> None:
-    """Let a link to the web open beside the page, which goes on."""
-    if token.type == "link_open" and _WEB.match(str(token.attrGet("href"))):
-        token.attrSet("target", "_blank")
-        token.attrSet("rel", "noopener noreferrer")
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+                inner.content = f"<{code}>{escapeHtml(inner.content)}</{code}>"
+    return _PARSER.renderer.render(tokens, _PARSER.options, {}).strip()

@@ -247,7 +247,7 @@ def _check_nodes(root: Any, where: str) -> None:
 
 
 def _refuse_repeated_keys(node: Any, where: str) -> None:
-    """YAML lets a later key win silently, which hides a mistake."""
+    """Refuse keys that are given twice: YAML would silently take the later one."""
     seen: set[str] = set()
     for key, _ in node.value:
         if not isinstance(key.value, str):

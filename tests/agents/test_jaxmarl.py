@@ -13,7 +13,8 @@ import pytest
 
 import interplay
 from interplay.agents.api import as_agent, content_hash
-from interplay.agents.jaxmarl import from_jaxmarl, load_params
+from interplay.agents.foreign.array_files import read_flat_safetensors
+from interplay.agents.jaxmarl import from_jaxmarl
 from interplay.errors import InterplayError
 from interplay.games.interop.jaxmarl import load_jaxmarl
 from interplay.rollout.check_agent import check_agent
@@ -148,12 +149,12 @@ def test_parameters_saved_as_jaxmarl_saves_them_are_read(tmp_path):
 
     _, params, _ = feed_forward()
     save_file(flatten_dict(params, sep=","), tmp_path / "agent.safetensors")
-    again = load_params(tmp_path / "agent.safetensors")
+    again = read_flat_safetensors(tmp_path / "agent.safetensors")
     assert jax.tree_util.tree_structure(again) == jax.tree_util.tree_structure(params)
     assert jax.tree_util.tree_all(jax.tree_util.tree_map(np.array_equal, again, params))
     (tmp_path / "broken.safetensors").write_bytes(b"no weights")
     with pytest.raises(InterplayError, match=r"broken.* is damaged"):
-        load_params(tmp_path / "broken.safetensors")
+        read_flat_safetensors(tmp_path / "broken.safetensors")
 
 
 def test_a_network_that_does_not_fit_says_why():

@@ -96,7 +96,7 @@ def test_people_hand_over_four_things_a_soup_where_they_must():
     games = [e for e in human_episodes() if e.game_id.endswith(("forced_coordination", "asymmetric_advantages"))]
     few = [e for e in games if e.index < 2]
     found = count_hand_overs(TraceSet.in_memory(few), channels="each")
-    forced = found.through("counters").episodes.where(layout="forced_coordination")
+    forced = found.episodes.where(channel="counters", layout="forced_coordination")
     assert len(forced) == 2
     assert all(row["int_cons"] == 4 * row["soups"] > 0 for row in forced)
     assert set(forced.column("seat_of_agent")) == {"any"}

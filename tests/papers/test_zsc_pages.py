@@ -43,11 +43,11 @@ def test_published_values_are_those_of_the_page_about_them(layouts):
     """Best and SP of the layouts whose public tables are recomputed there."""
     text = (DOCS / "br_prox.md").read_text()
     for layout in ("forced_coordination", "coordination_ring", "counter_circuit"):
-        yard = layouts[layout].yard
-        row = re.search(rf"^\| {yard.title} \|(.*)\|$", text, flags=re.MULTILINE)
+        reference = layouts[layout].reference
+        row = re.search(rf"^\| {reference.title} \|(.*)\|$", text, flags=re.MULTILINE)
         assert row
         cells = [cell.strip() for cell in row[1].split("|")]
-        assert (f"{yard.best:.3f}", f"{yard.sp:.3f}") == (cells[4], cells[6])
+        assert (f"{reference.best:.3f}", f"{reference.sp:.3f}") == (cells[4], cells[6])
 
 
 def test_ranges_of_published_values_are_read_from_the_page_about_them():

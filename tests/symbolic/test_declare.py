@@ -62,6 +62,7 @@ def test_facts_roll_forward():
         (14, "  adds on(i, x), free(c)", ["line 14", "'x'", "no parameter of put"]),
         (7, "fact on(item*, table) via hatches", ["line 7", "no type 'table'"]),
         (7, "fact on(item*, hatch) via doors", ["line 7", "no channel 'doors'"]),
+        (7, "fact on(item*, hatch) via", ["line 7", "no channel ''"]),
         (7, "fact on(item, hatch) via hatches", ["line 7", "star"]),
         (8, "fact holding(cook)", ["line 8", "declared already, in line 6"]),
         (26, "goal stale(item), clear(hatch)", ["line 26", "clear(hatch)"]),

@@ -15,7 +15,7 @@ from interplay.agents.networks import Core, Shape
 from interplay.api import import_traces
 from interplay.cli.commands.exchange import ExportCommand
 from interplay.errors import InterplayError
-from interplay.games.hanabi.suit_permutation import cards_seen_as, orders
+from interplay.games.hanabi.suit_permutation import orders
 from interplay.games.registry import make
 from interplay.rollout.recorded_games import Recorded, load, save
 from interplay.traces.imitation_data import _persons, recorded_games
@@ -25,6 +25,7 @@ from interplay.training.algorithms.bc import forgiving, greedy_scores, renamings
 from interplay.training.config import Algorithm, Experiment, GameChoice, Network
 from interplay.training.imitation.clone import LEARN, SELECT, TEST, Cloning, clone, splits
 from interplay.training.imitation.recordings import GameStream, Recordings, replayed
+from tests.training.tiny_hanabi import cards_seen_as
 
 
 def random_game(game, seed, steps=24):

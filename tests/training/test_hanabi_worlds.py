@@ -20,8 +20,7 @@ from interplay.training.active_seat_game import ActiveSeatGame
 from interplay.training.behaviour_rewards import event_recorder_for
 from interplay.training.config import Rewards
 from interplay.training.team_assignment import TeamPlan
-
-TINY = {"suits": "RYG", "copies": [2, 1], "hand_size": 2, "hint_tokens": 3}
+from tests.training.tiny_hanabi import TINY, cards_seen_as
 
 
 @lru_cache
@@ -59,7 +58,7 @@ def test_play_under_other_names_is_play_of_a_renamed_deck(game):
     state = own.init(jax.random.key(3))
     state = suit_permutation.Recoloured(plain=state.plain, order=jnp.array(chosen))
     deck = np.asarray(state.plain.deck)
-    renamed = [suit_permutation.cards_seen_as(rules, everyone[k])[deck] for k in chosen]
+    renamed = [cards_seen_as(rules, everyone[k])[deck] for k in chosen]
     mirrors = [game.init(jax.random.key(0), np.stack([d // rules.ranks, d % rules.ranks], -1)) for d in renamed]
     moves, rng, noop = suit_permutation.real_moves(rules), np.random.default_rng(0), len(game.action_names) - 1
     for _ in range(14):

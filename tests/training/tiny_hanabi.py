@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from interplay.agents.api import Info, Policy
+from interplay.games.hanabi.suit_permutation import suits_of
 from interplay.training.actor_critic import new_member
 from interplay.training.advantages import new_normaliser
 from interplay.training.collect import begin, collect
@@ -32,6 +34,12 @@ def experiment(name: str = "sp", options=None, *, players: int = 2, folder=None,
         "output": {"folder": None if folder is None else str(folder), "logs": 2, "checkpoints": 1, "snapshots": 1},
     }
     return build(Experiment, base | changes)
+
+
+def cards_seen_as(rules, order):
+    """The identity as which each real card is seen when the colours are named in another order, [identity]."""
+    real = (suits_of(rules, order)[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
+    return np.argsort(real)  # real[i] is what is seen as i
 
 
 class FirstLegal(Policy):

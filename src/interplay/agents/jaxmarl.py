@@ -8,7 +8,6 @@ first, and return the next hidden state before that. Nothing here needs JaxMARL,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -20,7 +19,6 @@ from interplay.agents.api import Info, Policy
 from interplay.agents.basic import masked
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.untrusted_files import read_safetensors
 
 
 class JaxMARLPolicy(Policy):
@@ -117,19 +115,6 @@ def from_jaxmarl(
     """
     params, hidden = jax.tree.map(jnp.asarray, (params, hidden))
     return JaxMARLPolicy(params, hidden, apply, preprocess, encoding, greedy, takes_legal)
-
-
-def load_params(path: str | Path) -> dict[str, Any]:
-    """Read parameters from a file of JaxMARL's `save_params`: safetensors whose names are paths joined by commas."""
-    flat = read_safetensors(path).arrays
-    tree: dict[str, Any] = {}
-    for name, array in flat.items():
-        *folders, last = name.split(",")
-        place = tree
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[last] = jnp.asarray(array)
-    return tree
 
 
 def _logits(output: Any, actions: int) -> Float[Array, " action"]:

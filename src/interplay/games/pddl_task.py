@@ -42,38 +42,28 @@ class PlanningOperator:
         )
 
 
-def write_task(
-    name: str,
-    types: Iterable[str],
-    predicates: Iterable[str],
-    operators: Iterable[PlanningOperator],
-    objects: dict[str, str],
-    facts: Iterable[str],
-    goal: str,
-    constants: dict[str, str] | None = None,
-) -> PlanningTask:
-    """Return the texts of a task.
+def complete_domain(domain: str, constants: dict[str, str], operators: Iterable[PlanningOperator]) -> str:
+    """Return the text of a domain with constants and further actions.
 
     Args:
-        name: Of the domain.
-        types: Lines such as `floor station - place`.
-        predicates: Such as `(at ?a - agent ?c - cell)`.
-        operators: The actions.
-        objects: Object to type.
-        facts: What is true at the start, such as `(at nurse_1 cell_1_2)`.
-        goal: A formula.
-        constants: Objects that actions name.
+        domain: The text, with an empty block of constants.
+        constants: Object to type, of objects that actions name.
+        operators: The further actions.
     """
-    domain = [f"(define (domain {name})", "  (:requirements :strips :typing :action-costs)"]
-    domain += _block("types", types)
-    domain += _block("constants", (f"{thing} - {kind}" for thing, kind in (constants or {}).items()))
-    domain += [*_block("predicates", predicates), "  (:functions (total-cost) - number)"]
-    domain += [operator.pddl() for operator in operators]
-    return PlanningTask("\n".join([*domain, ")"]) + "\n", write_problem(name, objects, facts, goal))
+    named = "".join(f"    {thing} - {kind}\n" for thing, kind in constants.items())
+    actions = "".join(f"{operator.pddl()}\n" for operator in operators)
+    return domain.removesuffix(")\n").replace("  (:constants\n", f"  (:constants\n{named}") + actions + ")\n"
 
 
 def write_problem(name: str, objects: dict[str, str], facts: Iterable[str], goal: str) -> str:
-    """Return the text of a problem, as `write_task` takes its parts."""
+    """Return the text of a problem.
+
+    Args:
+        name: Of the domain.
+        objects: Object to type.
+        facts: What is true at the start, such as `(at nurse_1 cell_1_2)`.
+        goal: A formula.
+    """
     problem = [f"(define (problem {name}-1)", f"  (:domain {name})"]
     problem += _block("objects", (f"{thing} - {kind}" for thing, kind in objects.items()))
     problem += _block("init", [*facts, "(= (total-cost) 0)"])

@@ -165,6 +165,42 @@ def search(
     return SearchProgress(None, min([below, *queue]), expanded)
 
 
+def find_plan(
+    expand: Expand,
+    start: UInt8[np.ndarray, " byte"],
+    estimate: int,
+    joint: np.ndarray,
+    *,
+    limit: int,
+    batch: int,
+    first_batch: int,
+    below: int = NEVER,
+    why_none: str,
+) -> SearchResult:
+    """Search any plan first, quickly; then the shortest, or a bound on it.
+
+    Args:
+        expand: Function from rows to their successors.
+        start: The packed start state.
+        estimate: Lower bound from the start.
+        joint: The joint actions, [number, seat].
+        limit: Expand at most so many states in each search.
+        batch: States expanded at a time.
+        first_batch: The same in the search for any plan.
+        below: Only search plans shorter than this.
+        why_none: What to say where there is no such plan.
+    """
+    quick = search(expand, start, estimate, limit=limit, batch=first_batch, guided=True, below=below)
+    below = below if quick.way is None else len(quick.way)
+    best = search(expand, start, estimate, limit=limit, batch=batch, below=below)
+    way, expanded = best.way or quick.way, quick.expanded + best.expanded
+    if way is not None:
+        return SearchResult(actions=joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+    if best.lower >= below:
+        return SearchResult(actions=None, lower=None, expanded=expanded, why=why_none)
+    return SearchResult(actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit")
+
+
 def _take(queue: dict[int, list[np.ndarray]], level: int, batch: int, nodes: _Nodes) -> np.ndarray:
     """Return nodes of the lowest level, the furthest on the way first."""
     here = np.concatenate(queue.pop(level))

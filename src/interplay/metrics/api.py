@@ -209,8 +209,17 @@ def _chosen(metrics: Sequence[str | Metric], options: Mapping[str, Any]) -> list
         raise InterplayError(f"name at least one metric: {', '.join(METRICS.names())}")
     listed = [metrics] if isinstance(metrics, str) else metrics
     chosen = [m if isinstance(m, Metric) else metric(m) for m in listed]
-    _check_options(chosen, options)
-    _check_needs(chosen, options)
+    known = {option: m.name for m in chosen for option in m.options}
+    for option in options:
+        if option not in known:
+            described = ", ".join(f"{o} ({m})" for o, m in known.items()) or "no options"
+            raise InterplayError(f"no metric here takes the option {option!r}; they take {described}")
+    for one in chosen:
+        for need in one.needs:
+            if need != "traces" and options.get(need) is None:
+                raise InterplayError(
+                    f"the metric {one.name!r} needs {need}, not traces alone: {one.options.get(need, 'give them too')}"
+                )
     return chosen
 
 
@@ -292,20 +301,3 @@ def samples(traces: TraceSet, options: Mapping[str, Any]) -> Iterator[Sample]:
                 runs.append([(number, episode)])
         for run in runs:
             yield Sample(game_of(run[0][1]), [n for n, _ in run], [e for _, e in run], options)
-
-
-def _check_options(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None:
-    known = {option: m.name for m in chosen for option in m.options}
-    for option in options:
-        if option not in known:
-            described = ", ".join(f"{o} ({m})" for o, m in known.items()) or "no options"
-            raise InterplayError(f"no metric here takes the option {option!r}; they take {described}")
-
-
-def _check_needs(chosen: Sequence[Metric], options: Mapping[str, Any]) -> None:
-    for one in chosen:
-        for need in one.needs:
-            if need != "traces" and options.get(need) is None:
-                raise InterplayError(
-                    f"the metric {one.name!r} needs {need}, not traces alone: {one.options.get(need, 'give them too')}"
-                )

@@ -81,7 +81,7 @@ class Pair(NamedTuple):
     relation: str
 
     def about(self) -> Row:
-        """The columns with which a row of this pair begins; of many episodes, so of none in particular."""
+        """Return the columns with which a row of this pair begins; it has no episode, since it is of many."""
         options = None if self.options == "{}" else self.options
         names = {"agent": self.agent.name, "algorithm": self.agent.algorithm, "partner": self.partner}
         return {"game": self.game, "options": options, **names, "relation": self.relation}

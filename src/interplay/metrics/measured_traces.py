@@ -52,7 +52,8 @@ class MeasuredTraces:
     def samples(self) -> list[Sample]:
         """The measured and the shown episodes, game by game."""
         wanted = self.measured | set(self.shown)
-        chosen = self.traces if len(wanted) == len(self.summary) else self.traces.select(where=_among(wanted))
+        every = len(wanted) == len(self.summary)
+        chosen = self.traces if every else self.traces.select(where=lambda row: row["episode"] in wanted)
         return list(samples(chosen, {}))
 
     @cached_property
@@ -110,10 +111,6 @@ def _only(sample: Sample, wanted: set[int], options: dict[str, Any]) -> Sample:
     part = Sample(sample.game, [sample.numbers[i] for i in keep], [sample.episodes[i] for i in keep], options)
     part.shared("replays", lambda _: [sample.replays[i] for i in keep])
     return part
-
-
-def _among(numbers: set[int]) -> Any:
-    return lambda row: row["episode"] in numbers
 
 
 def _extremes(summary: Table) -> list[int]:

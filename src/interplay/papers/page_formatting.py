@@ -1,4 +1,4 @@
-"""What pages of results are made of: numbers and tables in Markdown, templates, and claims that are checked."""
+"""Helpers of results pages: numbers and tables in Markdown, templates, and checks of claims."""
 
 from __future__ import annotations
 

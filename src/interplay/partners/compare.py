@@ -22,7 +22,7 @@ from interplay.traces import TraceSet
 
 @dataclass(frozen=True)
 class Comparison:
-    """What separates agents that met the same partners in the same episodes."""
+    """How several agents differ that met the same partners in the same episodes."""
 
     agents: Table  # a row per agent: mean score over partners, seats and episodes, with its interval
     differences: Table  # a row per pair of agents: mean paired difference with its interval, and who wins how often
@@ -57,7 +57,7 @@ def teams(game: Game, agents: Sequence[Agent], panel: Panel) -> list[Team]:
 
 
 def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel, seed: int) -> Comparison:
-    """The comparison that the traces of `teams` amount to, in the order in which those were played."""
+    """Compare the agents by the traces of `teams`, in the order in which those were played."""
     values = _values(traces, game, agents, panel)
     units = {"units": ["partner"], "fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
     means = interval_table(values, by=["agent"], value="score", **units)

@@ -47,7 +47,7 @@ def teams(game: Game, ego: Agent, panel: Panel) -> list[Team]:
 
 
 def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int) -> Grade:
-    """The grade that the traces of `teams` amount to, in the order in which those were played."""
+    """Grade the agent by the traces of `teams`, in the order in which those were played."""
     measured = MeasuredTraces(traces, most=len(traces))
     values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
@@ -141,7 +141,7 @@ def teamwork(measured: Table, values: Table) -> dict[str, Row]:
 
 
 def _help(sums: dict[str, float], episodes: float) -> Row:
-    """Null where nothing can be handed over, and where nothing was offered that could be let lie."""
+    """Return columns of help; null where nothing can be handed over, or no partner offered anything."""
     offers = sums.get("triggers")
     shares = {f"{end}_percent": 100 * sums[end] / offers if offers else None for end in (PARKED, IGNORED)}
     per_episode = {name: sums[name] / episodes if name in sums else None for name in ("gives", "gets")}

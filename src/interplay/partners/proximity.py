@@ -13,10 +13,10 @@ from interplay.table import Row, Table
 
 
 def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]], seed: int) -> BRProx | None:
-    """BR-Prox of one or several agents; None where the panel has no ruler for this game.
+    """BR-Prox of one or several agents; None where the panel has no best responses in this game.
 
     `played` are (algorithm, number of its training seed, values), values with a row per episode: partner,
-    seat_of_agent, episode, score. Seats in which no best response scores are left out, as the panel has no ruler there.
+    seat_of_agent, episode, score. Seats in which no best response scores are left out.
     """
     if not panel.has_best_response_returns(game):
         return None

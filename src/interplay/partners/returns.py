@@ -75,9 +75,9 @@ def cross_play(game: Game, egos: Egos, *, episodes: int, seed: int = 11) -> list
 
 def seeds_of(method: str, agents: Sequence[Agent]) -> list[int]:
     """Return the seeds of a method's egos: those in their names, METHOD-SEED, or else as they stand."""
-    told = [one.name.removeprefix(f"{method}-") for one in agents]
-    named = all(number.isdecimal() for number in told) and len(set(told)) == len(told)
-    return [int(number) for number in told] if named else list(range(1, len(agents) + 1))
+    numbers = [one.name.removeprefix(f"{method}-") for one in agents]
+    named = all(number.isdecimal() for number in numbers) and len(set(numbers)) == len(numbers)
+    return [int(number) for number in numbers] if named else list(range(1, len(agents) + 1))
 
 
 def dead_egos(crossplay: Iterable[Mapping[str, Any]], least: float = ONE_SOUP) -> dict[tuple[str, int], float]:

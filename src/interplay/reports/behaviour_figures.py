@@ -116,7 +116,7 @@ def panel_report(
 
 PANEL_INTRO = (
     "Each partner is frozen and known by the hash of its weights. *worth* is the mean score of the best response with "
-    "the partner when the best response sits in *seat*, with its 95 % interval over episodes: the ruler of BR-Prox."
+    "the partner when the best response sits in *seat*, with its 95 % interval over episodes: what BR-Prox divides by."
 )
 DIVERSITY = (
     "*br div* is the largest log determinant that a set of this size reaches on the features of the best responses, "

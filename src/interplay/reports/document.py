@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -30,6 +29,9 @@ from interplay.reports.replay import still
 from interplay.table import Table, plain
 
 TEMPLATES = Path(__file__).with_name("templates")
+_ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
 WIDEST = 8  # columns of a table of one row; one with more is shown upright
 TOLD_ONCE = ("game", "agent", "kind", "metric", "unit", "episodes", "n", "resampled", "not_resampled", "level")
 
@@ -52,7 +54,7 @@ class ReportContext:
 
     def render(self, template: str, **values: Any) -> Markup:
         """Render a template of this package."""
-        return Markup(_templates().get_template(template).render(context=self, **values))
+        return Markup(_ENVIRONMENT.get_template(template).render(context=self, **values))
 
 
 class Section(Protocol):
@@ -343,9 +345,3 @@ def _all_files(sections: Sequence[Section]) -> dict[str, str]:
 
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "section"
-
-
-@lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
-    loader = jinja2.PackageLoader("interplay.reports", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)

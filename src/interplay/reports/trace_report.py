@@ -11,7 +11,7 @@ from interplay.games.api import Game
 from interplay.games.hanabi.game import Hanabi
 from interplay.games.registry import capability
 from interplay.metrics.measured_traces import MeasuredTraces
-from interplay.reports import communication, hanabi, model_calls, teamwork
+from interplay.reports import hanabi, teamwork
 from interplay.reports.diagrams import Mark
 from interplay.reports.dialogue import dialogue_lines
 from interplay.reports.document import Report
@@ -35,8 +35,12 @@ def trace_document(measured: MeasuredTraces, scores: Table, *, title: str | None
         report = crossplay_report(pairs, title=title or "Cross-play", provenance=provenance)
     else:
         report = build_report({"scores": scores}, title=title or "Report", provenance=provenance)
-    makers = (teamwork, hanabi, communication, model_calls)
-    more = [section for maker in makers for section in maker.sections(measured)]
+    more = [*teamwork.sections(measured), *hanabi.sections(measured)]
+    if any(episode.events for sample in measured.samples for episode in sample.episodes):
+        # Imported only where somebody may have talked or asked a model: they take longer than the rest of the report.
+        from interplay.reports import communication, model_calls
+
+        more += [*communication.sections(measured), *model_calls.sections(measured)]
     return replace(report, sections=[*report.sections, *more, *replay_sections(replays)])
 
 

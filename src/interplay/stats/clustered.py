@@ -52,7 +52,7 @@ def design_fit(y: ArrayLike, design: ArrayLike, clusters: Iterable[Any], *, leve
 
 
 def within_fit(y: ArrayLike, x: ArrayLike, clusters: Iterable[Any], *, level: float = 0.95) -> list[Coefficient]:
-    """The same of differences from each cluster's own mean. Clusters of one row say nothing, and go."""
+    """The same of differences from each cluster's own mean. Clusters of one row are left out."""
     rows, columns, codes = _checked(y, x, clusters)
     several = np.bincount(codes)[codes] > 1
     if not several.any():

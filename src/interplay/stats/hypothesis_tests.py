@@ -70,18 +70,6 @@ def t_test_pooled(
     return _two_samples("pooled t", a, b, np.sqrt(squares / (len(a) + len(b) - 2)), True, alternative, level)
 
 
-def t_p_value(t: float, df: float, *, alternative: str = "two-sided") -> float:
-    """The p value of a printed t with its degrees of freedom."""
-    from scipy.special import stdtr
-
-    one_of(alternative, ALTERNATIVES, "alternative")
-    if df <= 0:
-        raise InterplayError(f"df must be positive, not {df}")
-    if alternative == "two-sided":
-        return float(2 * stdtr(df, -abs(t)))
-    return float(stdtr(df, t if alternative == "less" else -t))
-
-
 def mann_whitney(x: Numbers, y: Numbers, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
     """Does one independent sample tend to larger values? The estimate is P(X > Y) + P(X = Y) / 2."""
     from scipy.stats import mannwhitneyu
@@ -90,7 +78,7 @@ def mann_whitney(x: Numbers, y: Numbers, *, alternative: str = "two-sided", miss
     a, b = _two(x, y, missing, least=1)
     result = mannwhitneyu(a, b, alternative=alternative)
     share = probability_of_improvement(a, b)
-    return _rank_result("mann-whitney", result, share, 2 * share - 1, "rank_biserial", (len(a), len(b)), alternative)
+    return _rank_result("mann-whitney", result, share, 2 * share - 1, (len(a), len(b)), alternative)
 
 
 def wilcoxon(x: Numbers, y: Numbers, *, alternative: str = "two-sided", missing: Missing = "raise") -> TestResult:
@@ -112,7 +100,7 @@ def wilcoxon(x: Numbers, y: Numbers, *, alternative: str = "two-sided", missing:
     result = signed_rank(moved, alternative=alternative)
     order = rankdata(np.abs(moved))
     effect = float(np.sum(np.sign(moved) * order) / order.sum())
-    return _rank_result("wilcoxon", result, float(np.median(a - b)), effect, "rank_biserial", (len(a),), alternative)
+    return _rank_result("wilcoxon", result, float(np.median(a - b)), effect, (len(a),), alternative)
 
 
 def permutation_test(
@@ -208,7 +196,7 @@ def _t_result(
 
 
 def _rank_result(
-    name: str, result: Any, estimate: float, effect: float, effect_name: str, n: tuple[int, ...], alternative: str
+    name: str, result: Any, estimate: float, effect: float, n: tuple[int, ...], alternative: str
 ) -> TestResult:
     p, statistic = float(result.pvalue), float(result.statistic)
-    return TestResult(name, statistic, None, p, estimate, None, None, 0.95, effect, effect_name, n, alternative)
+    return TestResult(name, statistic, None, p, estimate, None, None, 0.95, effect, "rank_biserial", n, alternative)

@@ -32,6 +32,13 @@ _FIELDS = {"needs": "preconditions", "adds": "add_effects", "drops": "delete_eff
 _WORDS = {"types", "agents", "channel", "fact", *KINDS, *_FIELDS, "goal"}
 
 
+def is_below(parents: dict[str, str | None], kind: str | None, ancestor: str) -> bool:
+    """Return whether a type is another one, or below it, by each type's parent."""
+    while kind is not None and kind != ancestor:
+        kind = parents[kind]
+    return kind is not None
+
+
 class DomainError(InterplayError):
     """A domain that contradicts itself, or a trace that contradicts its domain."""
 
@@ -88,11 +95,7 @@ class Domain:
 
     def is_a(self, kind: str | None, ancestor: str) -> bool:
         """Return whether a type is another one, or below it."""
-        while kind is not None:
-            if kind == ancestor:
-                return True
-            kind = self.parents[kind]
-        return False
+        return is_below(self.parents, kind, ancestor)
 
     @property
     def default_channels(self) -> tuple[str, ...]:
@@ -217,18 +220,12 @@ class _Reader:
             for variable, wanted in zip(atom.variables, predicate.types):
                 if variable not in known:
                     raise self.fail(f"{atom} speaks of {variable!r}, which is no parameter of {self.current['name']}")
-                if not (self.is_a(known[variable], wanted) or self.is_a(wanted, known[variable])):
-                    raise self.fail(
-                        f"{atom}: {variable!r} is a {known[variable]}, but {predicate.name} takes a {wanted}"
-                    )
+                kind = known[variable]
+                if not (is_below(self.parents, kind, wanted) or is_below(self.parents, wanted, kind)):
+                    raise self.fail(f"{atom}: {variable!r} is a {kind}, but {predicate.name} takes a {wanted}")
             atoms.append(atom)
         target = _FIELDS[word]
         self.current[target] = (*self.current.get(target, ()), *atoms)
-
-    def is_a(self, kind: str | None, ancestor: str) -> bool:
-        while kind is not None and kind != ancestor:
-            kind = self.parents[kind]
-        return kind is not None
 
     def goal(self, rest: str) -> None:
         for atom in self.atoms(rest):

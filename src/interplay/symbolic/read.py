@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from interplay.errors import InterplayError
@@ -12,8 +13,9 @@ from interplay.symbolic.declare import DomainReader
 from interplay.symbolic.trace import SymbolicTrace
 
 
+@lru_cache(maxsize=32)
 def reader(game: Game) -> DomainReader:
-    """Return the reader of a game's episodes, as its family declares it. Make it once per game: it caches facts.
+    """Return the reader of a game's episodes, as its family declares it, kept with the facts that it has seen.
 
     Raises:
         InterplayError: The game has no symbolic domain.
@@ -27,13 +29,8 @@ def reader(game: Game) -> DomainReader:
     return domain(game)
 
 
-def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None) -> SymbolicTrace:
+def symbolic_trace(game: Game, episode: Episode) -> SymbolicTrace:
     """Return the symbolic trace of a recorded episode.
-
-    Args:
-        game: The game of the episode.
-        episode: The recorded episode.
-        of: The game's reader, if it was made before.
 
     Raises:
         InterplayError: The episode is of another game.
@@ -42,9 +39,9 @@ def symbolic_trace(game: Game, episode: Episode, of: DomainReader | None = None)
 
     if episode.game_id != game.id:
         raise InterplayError(f"the trace is of {episode.game_id}, not of {game.id}: read it with its own game")
-    return read(game, replay(game, episode).states, episode.actions, of)
+    return read(game, replay(game, episode).states, episode.actions)
 
 
-def read(game: Game, states: State, actions: Any, of: DomainReader | None = None) -> SymbolicTrace:
+def read(game: Game, states: State, actions: Any) -> SymbolicTrace:
     """Return the symbolic trace of states [step + 1, ...] and actions [step, seat]."""
-    return (of or reader(game)).read(states, actions)
+    return reader(game).read(states, actions)

@@ -137,7 +137,7 @@ def _run(con: duckdb.DuckDBPyConnection, statement: str, traces: TraceSet) -> No
 
 
 def _lock(con: duckdb.DuckDBPyConnection, paths: list[str]) -> None:
-    """From here on no other file, no network, no Python variable and no setting can be reached."""
+    """Lock the connection: no other file, network, Python variable or setting can be reached from here on."""
     con.execute(f"SET allowed_paths = [{', '.join(_quoted(p) for p in paths)}]")
     con.execute("SET python_enable_replacements = false")
     con.execute("SET autoinstall_known_extensions = false")

@@ -28,8 +28,9 @@ class MemoryStore:
     """Episodes in a list; the number is the place in it."""
 
     def __init__(self, episodes: Iterable[Episode] = ()):
-        self.episodes: list[Episode] = []
-        self.append(list(episodes))
+        self.episodes = list(episodes)
+        for n, episode in enumerate(self.episodes):
+            check(episode, f"episode {n}")
 
     def numbers(self) -> np.ndarray:
         """Return the numbers of all episodes, in order."""
@@ -44,9 +45,7 @@ class MemoryStore:
         return [summary(n, episode) for n, episode in enumerate(self.episodes)]
 
     def append(self, episodes: Sequence[Episode]) -> None:
-        """Add episodes after the last."""
-        for n, episode in enumerate(episodes, start=len(self.episodes)):
-            check(episode, f"episode {n}")
+        """Add episodes, which a `Writer` has checked, after the last."""
         self.episodes.extend(episodes)
 
 

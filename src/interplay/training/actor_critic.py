@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from interplay.agents.networks import ACTIVATIONS, Core, Dense, Shape, twin_features, twins
 from interplay.agents.partner_conditioned import PartnerConditionedNetwork, network_of
@@ -174,7 +174,7 @@ def new_member(game: Game, network: Network, labels: int, key: PRNGKeyArray, fra
     )
 
 
-def new_networks(make: Callable[[Any], Any], over: Any) -> Any:
+def new_networks(make: Callable[[Any], Any], over: Any) -> PyTree:
     """Apply `make` over the first axis of a tree: side by side; on a CPU one after the other.
 
     Weights begin as orthogonal matrices, and XLA's thread pool deadlocks on a machine with few cores in several QR

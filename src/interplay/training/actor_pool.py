@@ -176,7 +176,7 @@ class ActorPool:
             process.join(5)
 
 
-def _stacked(parts: list[Any]) -> Any:
+def _stacked(parts: list[PyTree]) -> PyTree:
     return jax.tree.map(lambda *x: np.concatenate(x), *parts)
 
 
@@ -252,7 +252,7 @@ class _Environments:
         return PoolStep(*(_stack_states(rows) for rows in (afters, steps, firsts)))
 
 
-def _stack_states(rows: list[Any]) -> Any:
+def _stack_states(rows: list[Any]) -> PyTree:
     return jax.tree.map(lambda *x: np.stack(x), *rows)
 
 
@@ -280,7 +280,7 @@ class PoolProgram(Program):
         return self._chunk
 
     def _chunk(
-        self, runs: RunState, weights: RewardWeights, partners: Any, first: Array, number: Array, pace: Any = None
+        self, runs: RunState, weights: RewardWeights, partners: PyTree, first: Array, number: Array, pace: Any = None
     ) -> tuple[RunState, dict[str, np.ndarray]]:
         runs = self._with_pools(runs)
         lines = []
@@ -316,7 +316,7 @@ class PoolProgram(Program):
         return replace(runs, world=world)
 
     def _one_update(
-        self, run_number: int, run: RunState, weights: RewardWeights, partners: Any, number: int, progress: float
+        self, run_number: int, run: RunState, weights: RewardWeights, partners: PyTree, number: int, progress: float
     ) -> tuple[RunState, dict[str, Array]]:
         assert self._pools is not None
         setup, method, pool = self.setup, self.setup.method, self._pools[run_number]
@@ -357,7 +357,7 @@ class PoolProgram(Program):
         self._pools = None
 
 
-def _of_run(tree: PyTree, run: int) -> Any:
+def _of_run(tree: PyTree, run: int) -> PyTree:
     return jax.tree.map(lambda x: x[run], tree)
 
 

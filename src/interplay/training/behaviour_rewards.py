@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import Game, State
@@ -25,7 +25,7 @@ class EventRecorder(Protocol):
     kinds: tuple[str, ...]  # of events
     weights: np.ndarray  # [kind] what each is paid; 0: it is only logged
 
-    def begin(self) -> Any:
+    def begin(self) -> PyTree:
         """Return the record at the start of an episode."""
         ...
 
@@ -56,7 +56,7 @@ class HandoverRecorder:
         self.game, self.channels, self.at = game, tuple(rewards.teaming_channels), rewards.teaming_at
         self.weights = np.array([rewards.teaming, *(0.0 for _ in HANDOVER_LOGS)], np.float32)
 
-    def begin(self) -> Any:
+    def begin(self) -> PyTree:
         """Return an empty lineage of objects."""
         from interplay.games.overcooked import lineage
 
@@ -98,7 +98,7 @@ class DominatedMoveRecorder:
         self.rules, self.sense = rules, dominated_moves.KNOWN.index(known)
         self.weights = np.array([prices.get(name, 0.0) for name in self.kinds], np.float32)
 
-    def begin(self) -> Any:
+    def begin(self) -> PyTree:
         """Return an empty record: every move is judged by itself."""
         return ()
 

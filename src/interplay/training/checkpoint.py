@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
@@ -43,7 +44,7 @@ STORED_NAMES = {
 }
 
 
-def named(tree: Any) -> dict[str, np.ndarray]:
+def named(tree: PyTree) -> dict[str, np.ndarray]:
     """Return the arrays of a tree by their place in it; random keys as their data."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     return {_stored_name(path): np.asarray(_data(leaf)) for path, leaf in leaves}
@@ -57,7 +58,7 @@ def _stored_name(path: Any) -> str:
     return name
 
 
-def _data(leaf: Any) -> Any:
+def _data(leaf: Any) -> PyTree:
     return jax.random.key_data(leaf) if _is_key(leaf) else leaf
 
 
@@ -65,7 +66,7 @@ def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def rebuilt(like: Any, arrays: Mapping[str, np.ndarray], where: str) -> Any:
+def rebuilt(like: PyTree, arrays: Mapping[str, np.ndarray], where: str) -> PyTree:
     """Return a tree of the shape of `like` from named arrays.
 
     Args:
@@ -91,7 +92,7 @@ def rebuilt(like: Any, arrays: Mapping[str, np.ndarray], where: str) -> Any:
     return jax.tree.unflatten(structure, values)
 
 
-def write_arrays(path: Path, tree: Any) -> str:
+def write_arrays(path: Path, tree: PyTree) -> str:
     """Write a tree as one file, whole or not at all, and return the file's hash."""
     from safetensors.numpy import save_file
 
@@ -121,7 +122,7 @@ def file_hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def tree_hash(tree: Any) -> str:
+def tree_hash(tree: PyTree) -> str:
     """Return the SHA-256 of all arrays of a tree, with their names."""
     digest = hashlib.sha256()
     for name, array in named(tree).items():

@@ -38,7 +38,7 @@ class Rollout:
     logits: Float[Array, "step learner slot action"]
     action: Int[Array, "step learner slot"]
     reward: Float[Array, "step learner slot"]
-    memory: Any  # of the policies, before each step
+    memory: PyTree  # of the policies, before each step
     start: Bool[Array, "step env"]
     terminated: Bool[Array, "step env"]
     done: Bool[Array, "step env"]
@@ -55,7 +55,7 @@ class Cuts:
     rotation: Int[Array, "cut env"]
     time: Int[Array, "cut env"]
     count: Int[Array, " env"]
-    memory: Any  # [cut, learner, slot, memory seat, memory] of the policies, where values are computed from it; else ()
+    memory: PyTree  # [cut, learner, slot, memory seat, memory] of the policies, where values need it; else ()
 
 
 @record
@@ -68,7 +68,7 @@ class Finished:
 
 
 def begin(
-    setup: TrainingSetup, member: ActorCritic, stats: Any, partners: Any, key: PRNGKeyArray, kept_states: Any = None
+    setup: TrainingSetup, member: ActorCritic, stats: Any, partners: PyTree, key: PRNGKeyArray, kept_states: Any = None
 ) -> RolloutWorld:
     """Return fresh environments with their partners.
 
@@ -115,7 +115,7 @@ def collect(
     setup: TrainingSetup,
     members: PyTree,
     weights: RewardWeights,
-    partners: Any,
+    partners: PyTree,
     world: RolloutWorld,
     shaping: Array,
     key: PRNGKeyArray,
@@ -197,7 +197,7 @@ class Decision(NamedTuple):
     legal: Array
     turn: Array
     seat: Any  # whose memory was used, where a slot has several
-    memory: Any
+    memory: PyTree
     memories: Any  # after the step
     logits: Array
     action: Array  # [learner, slot]
@@ -206,7 +206,7 @@ class Decision(NamedTuple):
     joint: Int[Array, "env seat"]
 
 
-def decide(setup: TrainingSetup, playing: Any, partners: Any, world: RolloutWorld, now: dict[str, Any]) -> Decision:
+def decide(setup: TrainingSetup, playing: Any, partners: PyTree, world: RolloutWorld, now: dict[str, Any]) -> Decision:
     """Choose the joint actions of all environments; `playing` are the members in the precision of play."""
     game, plan, method = setup.game, setup.plan, setup.method
     seen, view = (to_network_dtype(setup, x) for x in observe(setup, world.state, world.rotation))
@@ -340,7 +340,7 @@ def _record_events(setup: TrainingSetup, world: RolloutWorld, after: Any, action
     return jax.vmap(setup.event_recorder.record)(world.event_record, world.state, after, actions)
 
 
-def _new_event_record(setup: TrainingSetup) -> Any:
+def _new_event_record(setup: TrainingSetup) -> PyTree:
     if setup.event_recorder is None:
         return ()
     envs = setup.experiment.envs

@@ -36,7 +36,7 @@ class Program:
         return DeviceLayout(self.experiment)
 
     @cached_property
-    def partners(self) -> Any:
+    def partners(self) -> PyTree:
         """Arrays of the frozen partners; () without any."""
         arrays = () if self.setup.partners is None else self.setup.partners.arrays
         return self.layout.place_inputs(arrays, per_run=self._partner_axis == 0)
@@ -63,7 +63,7 @@ class Program:
     def start(self) -> Any:
         """Compiled function (members or None, partners) -> runs at update 0."""
 
-        def start(members: PyTree, partners: Any) -> RunState:
+        def start(members: PyTree, partners: PyTree) -> RunState:
             numbers = jnp.arange(self.experiment.runs) + self.experiment.first_run
             own = None if self._partner_axis is None else partners
             return new_networks(
@@ -82,7 +82,7 @@ class Program:
         """
 
         def chunk(
-            runs: RunState, weights: RewardWeights, partners: Any, first: Array, number: Array, pace: Any = None
+            runs: RunState, weights: RewardWeights, partners: PyTree, first: Array, number: Array, pace: Any = None
         ) -> tuple[RunState, dict]:
             def progress(i: Array) -> Array:
                 return (first + i) / self.experiment.updates if pace is None else pace[0] + i * pace[1]
@@ -105,7 +105,7 @@ class Program:
         """Updates between two log lines."""
         return max(1, -(-self.experiment.updates // self.experiment.output.logs))
 
-    def _start(self, number: Array, members: PyTree, partners: Any) -> RunState:
+    def _start(self, number: Array, members: PyTree, partners: PyTree) -> RunState:
         setup, method, plan = self.setup, self.setup.method, self.setup.plan
         key = jax.random.fold_in(jax.random.key(self.experiment.seed), number)
         key, for_members, for_world = jax.random.split(key, 3)
@@ -130,7 +130,7 @@ class Program:
         return self.setup.method.new_member(self.setup, key)
 
     def _update_all(
-        self, runs: RunState, weights: RewardWeights, partners: Any, number: Array, progress: Array
+        self, runs: RunState, weights: RewardWeights, partners: PyTree, number: Array, progress: Array
     ) -> tuple[RunState, dict[str, Array]]:
         """Update all runs. What is the same for all is computed once: schedules, and the orders of sequences."""
         orders = self._orders(number)
@@ -148,7 +148,7 @@ class Program:
         return orders
 
     def _update(
-        self, run: RunState, weights: RewardWeights, partners: Any, orders: Array, progress: Array, number: Array
+        self, run: RunState, weights: RewardWeights, partners: PyTree, orders: Array, progress: Array, number: Array
     ) -> tuple[RunState, dict[str, Array]]:
         setup, method = self.setup, self.setup.method
         partners = run.partners if method.changes_partners else partners

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.training.config import Experiment
@@ -46,7 +47,7 @@ def judge(trained: Trained, *, has_partners: bool) -> GateResult:
 def self_play(trained: Trained, rounds: int, seed: int) -> np.ndarray:
     """Return the mean score of each run's first learner in all seats, [run]."""
 
-    def one(core: Any, key: Any) -> Any:
+    def one(core: PyTree, key: Any) -> Any:
         policy = NeuralPolicy(core, trained.experiment.network.encoding)
         return play_pair(trained.game, policy, policy, key, rounds).score  # type: ignore[arg-type]
 

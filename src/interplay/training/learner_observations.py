@@ -32,7 +32,7 @@ def observe(setup: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> t
     return to_learners(plan, roles), to_learners(plan, jnp.stack(views, axis=1))
 
 
-def members_for_play(setup: TrainingSetup, members: PyTree) -> Any:
+def members_for_play(setup: TrainingSetup, members: PyTree) -> PyTree:
     """Return the members [learner, ...] in the precision of play.
 
     Where products are of half precision, the matrices are converted once and not in every step, and the first one is
@@ -53,7 +53,7 @@ def members_for_play(setup: TrainingSetup, members: PyTree) -> Any:
     return eqx.tree_at(lambda m: m.policy, members, policy)
 
 
-def to_network_dtype(setup: TrainingSetup, x: Any) -> Any:
+def to_network_dtype(setup: TrainingSetup, x: Any) -> PyTree:
     """Return observations in the precision in which networks read them.
 
     At half precision vectors are padded with zeros: products are quick only if rows begin at round addresses.

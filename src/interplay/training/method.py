@@ -39,7 +39,7 @@ class PartnerPlacement(NamedTuple):
     """The partners with which new environments begin."""
 
     assignment: PartnerAssignment
-    memory: Any  # of the partners
+    memory: PyTree  # of the partners
     episode_state: Any = ()  # what the method carries in each environment
 
 
@@ -113,7 +113,7 @@ class Method:
 
     # The method's own state
 
-    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> PyTree:
         """Return the arrays that a run carries for the method from update to update."""
         return ()
 
@@ -137,7 +137,7 @@ class Method:
         return sample_partners(self.plan, key, jnp.full(number, 1.0 / number))
 
     def place_partners(
-        self, setup: TrainingSetup, partners: Any, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
+        self, setup: TrainingSetup, partners: PyTree, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
     ) -> PartnerPlacement:
         """Return the partners of new environments.
 
@@ -180,7 +180,7 @@ class Method:
         return {}
 
     def joint_actions(
-        self, setup: TrainingSetup, partners: Any, world: RolloutWorld, actions: Array, key: PRNGKeyArray
+        self, setup: TrainingSetup, partners: PyTree, world: RolloutWorld, actions: Array, key: PRNGKeyArray
     ) -> tuple[Any, Int[Array, "env role"]]:
         """Return the partners' memory and everyone's actions, from those of the learners [learner, slot]."""
         if not len(self.plan.partner_slots):
@@ -221,7 +221,7 @@ class Method:
         """
         return loss, {}
 
-    def loss_samples(self, members: PyTree, rollout: Rollout) -> Any:
+    def loss_samples(self, members: PyTree, rollout: Rollout) -> PyTree:
         """Return what `extra_loss` is computed from, [minibatch, ...]."""
         return ()
 
@@ -235,11 +235,11 @@ class Method:
 
     # After an update
 
-    def init_partners(self, members: PyTree, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Return the partners' arrays at the start of a run."""
         return partners
 
-    def update_partners(self, members: PyTree, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Return the partners' arrays after an update of the learners, where `changes_partners`."""
         return partners
 

@@ -15,7 +15,7 @@ from interplay.training.stage_state import RolloutWorld, TrainingSetup, where
 from interplay.training.team_assignment import seats_to_roles, to_partners
 
 
-def act(setup: TrainingSetup, partners: Any, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
+def act(setup: TrainingSetup, partners: PyTree, world: RolloutWorld, key: PRNGKeyArray) -> tuple[Any, Array]:
     """Return the partners' memories after a step, and their actions, [partner slot, environment of the table].
 
     Args:
@@ -48,7 +48,7 @@ def act_in_groups(
     start = group(jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 
     def one(
-        arrays: PyTree, memory: Any, seen: Any, legal: Array, seat: Array, start: Array, key: PRNGKeyArray
+        arrays: PyTree, memory: PyTree, seen: Any, legal: Array, seat: Array, start: Array, key: PRNGKeyArray
     ) -> tuple:
         policy = frozen.policy(arrays)
         keys = jax.random.split(key, (2, seat.shape[0]))
@@ -60,7 +60,7 @@ def act_in_groups(
     return jax.vmap(one)(arrays, world.partner_memory, seen, legal, seats, start, keys)
 
 
-def new_memories(frozen: FrozenPartners, arrays: PyTree, groups: int, places: int, key: PRNGKeyArray) -> Any:
+def new_memories(frozen: FrozenPartners, arrays: PyTree, groups: int, places: int, key: PRNGKeyArray) -> PyTree:
     """Return memories [group, place, ...] of partners with arrays [group, ...].
 
     Their contents are set at the start of each episode.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
@@ -52,7 +53,7 @@ class Trained:
     experiment: Experiment
     game: Game
     curve: list[dict[str, Any]]  # the log lines
-    members: Any  # [run, learner, ...] as they were at the end
+    members: PyTree  # [run, learner, ...] as they were at the end
     snapshots: list[TrainingSnapshot]
     policies: list[dict[str, Any]] = field(default_factory=list)  # the files, as the manifest names them
     program: Any = None  # compiled, for further stages like this one
@@ -79,7 +80,7 @@ def train_stage(
     *,
     partners: FrozenPartners | None = None,
     weights: RewardWeights | None = None,
-    members: Any = None,
+    members: PyTree = None,
     stage: str = "",
     notes: Sequence[Mapping[str, Any]] | None = None,
     like: Trained | None = None,
@@ -119,7 +120,7 @@ def train_stage(
     def retry(smaller: Experiment, runs: list[int], name: str) -> Trained:
         """Train some of the runs from another seed, with the same partners and rewards."""
 
-        def select(tree: Any) -> Any:
+        def select(tree: PyTree) -> Any:
             return jax.tree.map(lambda x: x[np.asarray(runs)], tree)
 
         return train_stage(
@@ -167,7 +168,9 @@ train = train_stage  # the name that methods of other packages import
 class _Stage:
     """One call of `train`."""
 
-    def __init__(self, program: Program, weights: RewardWeights, members: Any, stage: str, notes: Any, quiet: bool):
+    def __init__(
+        self, program: Program, weights: RewardWeights, members: PyTree, stage: str, notes: PyTree, quiet: bool
+    ):
         self.program, self.members, self.stage, self.quiet = program, members, stage, quiet
         self.weights = program.layout.place_inputs(weights, per_run=True)
         self.experiment, self.setup = program.experiment, program.setup

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.agents import neural
 from interplay.errors import InterplayError
@@ -59,7 +60,7 @@ def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stag
     shape = (theirs.runs, len(curve[-1]["member_returns"][0]))
     one = jax.eval_shape(lambda: new_member(game, theirs.network, 0, jax.random.key(0)).policy)
 
-    def like(kind: Any) -> Any:
+    def like(kind: Any) -> PyTree:
         return jax.tree.map(lambda x: jax.ShapeDtypeStruct((*shape, *x.shape), kind), one)
 
     snapshots = []
@@ -81,7 +82,7 @@ def load_stage(folder: str | Path, experiment: Experiment | None = None, *, stag
     return trained if runs is None else _select_runs(trained, runs, str(folder))
 
 
-def _from_files(folder: Path, manifest: dict[str, Any], experiment: Experiment, like: Any) -> Any:
+def _from_files(folder: Path, manifest: dict[str, Any], experiment: Experiment, like: PyTree) -> PyTree:
     """Return policies [run, learner, ...] from their files; NaN where there is none."""
     names = list(neural.named_arrays(like))
     leaves, structure = jax.tree_util.tree_flatten(like)
@@ -112,7 +113,7 @@ def _select_runs(trained: Trained, runs: range, where: str) -> Trained:
     if runs.stop > trained.experiment.runs or not runs:
         raise InterplayError(f"{where} has runs 0 to {trained.experiment.runs - 1}; {runs[0]} to {runs[-1]} were named")
 
-    def arrays(tree: Any) -> Any:
+    def arrays(tree: PyTree) -> PyTree:
         return jax.tree.map(lambda x: x[runs.start : runs.stop], tree)
 
     snapshots = [

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import PyTree
 
 from interplay.training.config import Experiment
 from interplay.training.stage_state import RunState
@@ -50,11 +51,11 @@ class DeviceLayout:
         rest = self._put(replace(runs, world=replace(world, state=())), PartitionSpec())
         return replace(rest, world=replace(rest.world, state=self._put(world.state, PartitionSpec(None, AXIS))))
 
-    def place_inputs(self, tree: Any, per_run: bool) -> Any:
+    def place_inputs(self, tree: PyTree, per_run: bool) -> PyTree:
         """Return arrays that updates read: with each run if they are [run, ...], else on every device."""
         if self.devices == 1:
             return tree
         return self._put(tree, PartitionSpec(AXIS) if per_run and self.by_run else PartitionSpec())
 
-    def _put(self, tree: Any, spec: PartitionSpec) -> Any:
+    def _put(self, tree: PyTree, spec: PartitionSpec) -> PyTree:
         return jax.device_put(tree, NamedSharding(self._mesh, spec))

@@ -148,7 +148,7 @@ class RolloutWorld:
     start: Bool[Array, " env"]  # an episode begins here
     rotation: Int[Array, " env"]
     score: Float[Array, " env"]  # points so far, of all seats
-    memory: Any  # [learner, slot, memory seat, memory] of the policies
+    memory: PyTree  # [learner, slot, memory seat, memory] of the policies
     value_memory: Any  # [learner, slot, memory] of the values
     partners: Int[Array, " partner_slot"]  # who plays in the partner slots
     table_rotation: Int[Array, " table"]  # -1: random in every episode
@@ -167,11 +167,11 @@ class RunState:
     normaliser: Normaliser
     world: RolloutWorld
     stats: PartnerStats
-    partners: Any  # [partner, ...] where the method changes them; else ()
+    partners: PyTree  # [partner, ...] where the method changes them; else ()
     method_state: Any  # what the method carries; else ()
 
 
-def where(on: Bool[Array, " env"], yes: Any, no: Any) -> Any:
+def where(on: Bool[Array, " env"], yes: PyTree, no: PyTree) -> PyTree:
     """Return a tree with `yes` in the environments that are on and `no` in the others; leaves are [env, ...]."""
 
     def leaf(a: Array, b: Array) -> Array:

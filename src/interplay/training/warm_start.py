@@ -13,6 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.agents import neural
 from interplay.agents.api import Agent
@@ -26,7 +27,7 @@ from interplay.training.config import Experiment
 class Continued(NamedTuple):
     """What a continued training run begins with."""
 
-    members: Any  # [run, learner, ...], NumPy arrays
+    members: PyTree  # [run, learner, ...], NumPy arrays
     steps: int  # that they have had, each
 
 
@@ -55,7 +56,7 @@ def load(program: Program) -> Continued:
     return Continued(stacked, steps[0])
 
 
-def _member(program: Program, like: Any, file: str) -> tuple[Any, int]:
+def _member(program: Program, like: PyTree, file: str) -> tuple[Any, int]:
     """Return a member of the shape of `like`, and the steps that it has had."""
     about, policy, critic = neural.read_networks(file)
     game = program.setup.game
@@ -76,7 +77,7 @@ def _shapes(arrays: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(np.shape(a)) for name, a in arrays.items()}
 
 
-def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]], learners: int = 1) -> Any:
+def warm_members(experiment: Experiment, game: Game, starts: Sequence[Sequence[Agent]], learners: int = 1) -> PyTree:
     """Return networks [run, learner, ...] to begin training with; a run's learners begin alike.
 
     Of each run's agents the first whose network is of the experiment's shape is taken, with a fresh value network; a

@@ -10,14 +10,13 @@ from interplay.errors import InterplayError
 from interplay.metrics.interdependence import count
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
-from interplay.symbolic.read import reader, symbolic_trace
+from interplay.symbolic.read import symbolic_trace
 
 
 def team(game, *agents, episodes=6):
     """Scores and counts of a team's episodes."""
-    of = reader(game)
     played = list(run(game, [Team.of(game, agents)], episodes=episodes, seed=0))
-    return [e.score for e in played], [count(symbolic_trace(game, e, of)) for e in played]
+    return [e.score for e in played], [count(symbolic_trace(game, e)) for e in played]
 
 
 @pytest.fixture(scope="module")

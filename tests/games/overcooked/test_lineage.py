@@ -14,7 +14,7 @@ from interplay import api
 from interplay.games.overcooked import lineage
 from interplay.games.overcooked.state import ACTIONS
 from interplay.metrics.interdependence import OUTCOMES, InterdependenceOptions, count
-from interplay.symbolic.read import read, reader
+from interplay.symbolic.read import read
 from interplay.traces import replay_batches
 from interplay.traces.importers.overcooked_ai import human_episodes
 from tests.games.overcooked import tracker
@@ -77,9 +77,9 @@ def tables(game, counts):
     return found, triggers, accepted, {s: int(counts.subtasks[s]) for s in seats}
 
 
-def symbolic(game, states, joint, of=None):
+def symbolic(game, states, joint):
     """The domain-agnostic count over the symbolic trace, in the tracker's words."""
-    told = count(read(game, states, joint, of), InterdependenceOptions(channels=lineage.CHANNELS))
+    told = count(read(game, states, joint), InterdependenceOptions(channels=lineage.CHANNELS))
     found, triggers, accepted = {}, {}, {}
     for link in told.links:
         key = (link.channel, link.giver, link.receiver, link.kind)
@@ -194,11 +194,10 @@ def test_three_counts_agree_on_human_games_and_forced_soups_stand_on_four_hand_o
         padded[i, : episode.length] = episode.actions
     first = jax.tree_util.tree_map(lambda x: x[:, 0], batch.states)
     counted = jax.tree_util.tree_map(np.asarray, program(first, padded, batch.played))
-    keep = reader(game)
     for i, (episode, again) in enumerate(zip(episodes, batch.each())):
         mine = jax.tree_util.tree_map(lambda x, i=i: x[i], counted)
         slow = tracker.track(game, again.states, episode.actions)
-        assert tables(game, mine.counts) == slow == symbolic(game, again.states, episode.actions, keep)
+        assert tables(game, mine.counts) == slow == symbolic(game, again.states, episode.actions)
         if layout == "forced_coordination":
             assert mine.counts.constructive[0].sum() == 4 * episode.score / 20 > 0
 

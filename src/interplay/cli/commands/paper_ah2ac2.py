@@ -71,7 +71,7 @@ class Ah2ac2Table2(JsonOption):
 
 @dataclass(frozen=True)
 class Ah2ac2Table3(JsonOption):
-    """Who foresees people: nats and accuracy per decision of rule bots, clones, proxies and trained agents.
+    """How well agents predict people's moves: nats and accuracy of rule bots, clones, proxies, trained agents.
 
     Works on any imported games. The clones that come with interplay learnt from the games of 2017; with --split 3 only
     the people that `bc-1` and `proxy-1` never met count, with --split 2 those that `proxy-2` never met.

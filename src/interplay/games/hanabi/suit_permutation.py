@@ -38,12 +38,6 @@ def suits_of(rules: HanabiRules, order: Any) -> np.ndarray:
     return order_of_suits
 
 
-def cards_seen_as(rules: HanabiRules, order: Any) -> np.ndarray:
-    """Return the identity as which each real card is seen, [identity]; it renames decks."""
-    real = (suits_of(rules, order)[:, None] * rules.ranks + np.arange(rules.ranks)).reshape(-1)
-    return np.argsort(real)  # real[i] is what is seen as i
-
-
 @lru_cache(maxsize=16)
 def vector_places(rules: HanabiRules) -> np.ndarray:
     """Return for each number of a seat's vector its index in the real vector, [order, place]."""
@@ -109,7 +103,9 @@ class OwnColours:
         order = drawn.at[0].set(0) if self.keep_first else drawn
         return Recoloured(plain=self.base.init(for_deck, deck), order=order)
 
-    def step(self, state: Recoloured, actions: Int[Array, " seat"], key: Any = None) -> tuple[Recoloured, Step]:
+    def step(
+        self, state: Recoloured, actions: Int[Array, " seat"], key: PRNGKeyArray | None = None
+    ) -> tuple[Recoloured, Step]:
         """Play one joint action, as each seat sees its colours."""
         real = jnp.take_along_axis(self._moves[state.order], jnp.asarray(actions)[:, None], axis=1)[:, 0]
         after, step = self.base.step(state.plain, real, key)

@@ -90,9 +90,10 @@ def interact(menu: Menu, terrain: int, item: int, phase: int, in_hand: int) -> I
     if terrain == POT:
         return _interact_with_pot(menu, item, phase, in_hand)
     if terrain == SERVING and is_soup(in_hand):
-        return InteractOutcome(
-            item, OvercookedItem.NOTHING, events=("delivery", _delivery(menu, SOUPS.get(in_hand, (0, 0))))
-        )
+        recipe = SOUPS.get(in_hand, (0, 0))
+        by_size = {2: "deliver_size_two_order", 3: "deliver_size_three_order"}.get(sum(recipe), "delivery")
+        event = by_size if menu.is_ordered(recipe) else "deliver_useless_order"
+        return InteractOutcome(item, OvercookedItem.NOTHING, events=("delivery", event))
     return _idle(terrain, item, in_hand)
 
 
@@ -124,12 +125,6 @@ def _judge(menu: Menu, before: Recipe, after: Recipe) -> list[str]:
         "useless_placement": v == 0,
     }
     return [event for event, true in holds.items() if true]
-
-
-def _delivery(menu: Menu, recipe: Recipe) -> str:
-    if not menu.is_ordered(recipe):
-        return "deliver_useless_order"
-    return {2: "deliver_size_two_order", 3: "deliver_size_three_order"}.get(sum(recipe), "delivery")
 
 
 def _idle(terrain: int, item: int, in_hand: int) -> InteractOutcome:

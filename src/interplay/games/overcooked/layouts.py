@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from interplay.errors import InterplayError
@@ -87,7 +88,7 @@ class OvercookedLayout:
         """Return a cell's (x, y)."""
         return divmod(cell, self.height)
 
-    @property
+    @cached_property
     def terrain(self) -> tuple[int, ...]:
         """The kind of each cell, in cell order."""
         return tuple(TERRAIN.index(self.rows[y][x]) for x in range(self.width) for y in range(self.height))

@@ -64,7 +64,7 @@ class Menu:
 
     def value(self, recipe: Recipe) -> float:
         """Return the points for delivering this soup."""
-        if recipe not in map(read_recipe, self.orders):
+        if not self.is_ordered(recipe):
             return float(self.unordered)
         base = self._by_precedence(recipe, self.delivery_reward, self.values, self.onion_value, self.tomato_value)
         return float(base * (self.order_bonus if recipe in map(read_recipe, self.bonus_orders) else 1))

@@ -20,7 +20,7 @@ from interplay.games.overcooked.lower_bounds import NEVER, RelaxedOvercooked
 from interplay.games.overcooked.recipes import read_recipe
 from interplay.games.overcooked.state import COUNTER, DISHES, ONIONS, POT, SERVING, STAY, TOMATOES, OvercookedState
 from interplay.games.registry import make
-from interplay.games.search import Children, RowHash, SearchResult, search
+from interplay.games.search import Children, RowHash, SearchResult, find_plan
 
 BATCH = 512  # states expanded at once
 EXPAND_TOGETHER = 300_000  # states looked at before a search for the joint optimum settles for bounds
@@ -140,20 +140,10 @@ class _OvercookedSpace:
     def solve(self, limit: int) -> SearchResult:
         """Search any plan first, quickly; then the shortest, or a bound on it."""
         row, estimate = np.asarray(self._pack(self.start)), int(self.relaxed.estimate(self.start, self.movers)[0])
-        any_plan = search(self.expand, row, estimate, limit=limit, batch=64, guided=True)
-        below = NEVER if any_plan.way is None else len(any_plan.way)
-        best = search(self.expand, row, estimate, limit=limit, batch=BATCH, below=below)
-        way = best.way or any_plan.way
-        expanded = any_plan.expanded + best.expanded
-        if way is None and best.lower >= NEVER:
-            return SearchResult(
-                actions=None, lower=None, expanded=expanded, why="no state within reach leads to a soup"
-            )
-        if way is None:
-            return SearchResult(
-                actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit"
-            )
-        return SearchResult(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+        none = "no state within reach leads to a soup"
+        return find_plan(
+            self.expand, row, estimate, self.joint, limit=limit, batch=BATCH, first_batch=64, why_none=none
+        )
 
     def expand(self, rows: np.ndarray) -> Children:
         size = 64 if len(rows) <= 64 else BATCH  # two shapes to compile

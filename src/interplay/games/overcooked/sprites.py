@@ -29,61 +29,13 @@ def tile(kind: str, odd: bool, front: bool) -> tuple[Sprite, ...]:
     top = 40 if front else 48
     body: Sprite = (("rect", 0, 0, 48, 48, WOOD_FRONT if front else WOOD, 0),)
     body += (("rect", 0, 0, 48, top, WOOD, 0), ("rect", 1, 1, 46, top - 2, WOOD_TOP, 4))
-    parts = {"O": _onion_crate, "T": _tomato_crate, "D": _plates, "S": _hatch, "P": _stove}
-    return (body, parts[kind]()) if kind in parts else (body, _grain())
+    return (body, _ON_COUNTER.get(kind, _GRAIN))
 
 
-def _grain() -> Sprite:
-    return (("line", 8, 13, 30, 13, WOOD_LINE, 1.5), ("line", 18, 24, 40, 24, WOOD_LINE, 1.5))
-
-
-def _crate() -> Sprite:
-    return (("rect", 5, 4, 38, 35, "#6f4a26", 5), ("rect", 8, 7, 32, 29, "#4f3318", 3))
-
-
-def _onion_crate() -> Sprite:
-    return (*_crate(), *_onion(17, 17, 8), *_onion(31, 17, 8), *_onion(24, 27, 8.5))
-
-
-def _tomato_crate() -> Sprite:
-    return (*_crate(), *_tomato(17, 17, 8), *_tomato(31, 17, 8), *_tomato(24, 27, 8.5))
-
-
-def _plates() -> Sprite:
-    stack: Sprite = (("rect", 5, 4, 38, 35, "#7f8fa0", 5), ("rect", 7, 6, 34, 31, "#93a3b3", 4))
-    for i in range(3):
-        stack += _dish(24, 25 - 4 * i, 14)
-    return stack
-
-
-def _hatch() -> Sprite:
-    """Draw a steel counter with a bell and arrows: soups leave the kitchen here."""
-    return (
-        ("rect", 3, 3, 42, 37, STEEL_DARK, 5),
-        ("rect", 5, 5, 38, 33, "#54606b", 4),
-        ("ellipse", 24, 30, 14, 4, "#2f363d"),
-        ("poly", _dome(24, 28, 12), "#f0c245"),
-        ("poly", _dome(24, 28, 12, 0.45), "#f8dc86"),
-        ("rect", 11, 27, 26, 4, "#c99a1e", 2),
-        ("circle", 24, 14, 3, "#c99a1e"),
-    )
-
-
-def _stove() -> Sprite:
-    return (
-        ("rect", 3, 2, 42, 38, STEEL_DARK, 5),
-        ("circle", 24, 20, 17.5, "#20262b"),
-        ("rect", 2, 17, 6, 6, "#171b1f", 3),
-        ("rect", 40, 17, 6, 6, "#171b1f", 3),
-        ("circle", 24, 20, 16, STEEL),
-        ("circle", 24, 20, 13.5, "#2b3238"),
-    )
-
-
-def _dome(x: float, y: float, r: float, share: float = 1.0) -> tuple[tuple[float, float], ...]:
-    """Return the upper half of a disc; the left `share` of it as a gleam."""
+def _dome(share: float = 1.0) -> tuple[tuple[float, float], ...]:
+    """Return the upper half of the bell's disc; the left `share` of it as a gleam."""
     arc = [math.pi * (1 - i / 12 * share) for i in range(13)]
-    return (*((round(x + r * math.cos(a), 1), round(y - r * math.sin(a), 1)) for a in arc), (x, y))
+    return (*((round(24 + 12 * math.cos(a), 1), round(28 - 12 * math.sin(a), 1)) for a in arc), (24, 28))
 
 
 def _onion(x: float, y: float, r: float) -> Sprite:
@@ -98,17 +50,14 @@ def _onion(x: float, y: float, r: float) -> Sprite:
 
 
 def _tomato(x: float, y: float, r: float) -> Sprite:
-    star = [(x + r * k * math.cos(a), y - r * 0.62 + r * 0.7 * k * math.sin(a)) for a, k in _star()]
+    corners = [(math.pi * i / 5 - math.pi / 2, 0.75 if i % 2 == 0 else 0.28) for i in range(10)]
+    star = [(x + r * k * math.cos(a), y - r * 0.62 + r * 0.7 * k * math.sin(a)) for a, k in corners]
     return (
         ("circle", x, y, r, TOMATO_DARK),
         ("circle", x, y, round(r * 0.86, 1), TOMATO),
         ("ellipse", round(x - r * 0.35, 1), round(y - r * 0.05, 1), round(r * 0.2, 1), round(r * 0.3, 1), "#ffffff70"),
         ("poly", _round(star), LEAF),
     )
-
-
-def _star() -> list[tuple[float, float]]:
-    return [(math.pi * i / 5 - math.pi / 2, 0.75 if i % 2 == 0 else 0.28) for i in range(10)]
 
 
 def _round(points) -> tuple[tuple[float, float], ...]:
@@ -122,6 +71,36 @@ def _dish(x: float, y: float, r: float) -> Sprite:
         ("ellipse", x, y - 0.8, round(r * 0.92, 1), round(r * 0.62, 1), PLATE),
         ("ellipse", x, y - 0.3, round(r * 0.6, 1), round(r * 0.38, 1), "#e3e9ee"),
     )
+
+
+_GRAIN: Sprite = (("line", 8, 13, 30, 13, WOOD_LINE, 1.5), ("line", 18, 24, 40, 24, WOOD_LINE, 1.5))
+_CRATE: Sprite = (("rect", 5, 4, 38, 35, "#6f4a26", 5), ("rect", 8, 7, 32, 29, "#4f3318", 3))
+_ON_COUNTER: dict[str, Sprite] = {  # what stands on the wood, by the letter of the terrain
+    "O": (*_CRATE, *_onion(17, 17, 8), *_onion(31, 17, 8), *_onion(24, 27, 8.5)),
+    "T": (*_CRATE, *_tomato(17, 17, 8), *_tomato(31, 17, 8), *_tomato(24, 27, 8.5)),
+    "D": (
+        ("rect", 5, 4, 38, 35, "#7f8fa0", 5),
+        ("rect", 7, 6, 34, 31, "#93a3b3", 4),
+        *(shape for y in (25, 21, 17) for shape in _dish(24, y, 14)),
+    ),
+    "S": (  # a steel counter with a bell: soups leave the kitchen here
+        ("rect", 3, 3, 42, 37, STEEL_DARK, 5),
+        ("rect", 5, 5, 38, 33, "#54606b", 4),
+        ("ellipse", 24, 30, 14, 4, "#2f363d"),
+        ("poly", _dome(), "#f0c245"),
+        ("poly", _dome(0.45), "#f8dc86"),
+        ("rect", 11, 27, 26, 4, "#c99a1e", 2),
+        ("circle", 24, 14, 3, "#c99a1e"),
+    ),
+    "P": (
+        ("rect", 3, 2, 42, 38, STEEL_DARK, 5),
+        ("circle", 24, 20, 17.5, "#20262b"),
+        ("rect", 2, 17, 6, 6, "#171b1f", 3),
+        ("rect", 40, 17, 6, 6, "#171b1f", 3),
+        ("circle", 24, 20, 16, STEEL),
+        ("circle", 24, 20, 13.5, "#2b3238"),
+    ),
+}
 
 
 def soup_colour(item: int) -> str:
@@ -193,6 +172,12 @@ def pot_contents(contents: int, timer: int, cook_time: int) -> Sprite:
 
 
 _REACH = ((40, 10), (24, 37), (43, 25), (5, 25))  # where hands hold something, by facing
+_APRON: tuple[Sprite, ...] = (
+    (),
+    (("rect", 18, 29, 12, 12, "#ffffffd8", 3),),
+    (("rect", 26, 29, 8, 12, "#ffffffd8", 3),),
+    (("rect", 14, 29, 8, 12, "#ffffffd8", 3),),
+)
 _EYES = ((), ((20, 22), (28, 22)), ((27, 21), (32, 21)), ((16, 21), (21, 21)))
 
 
@@ -208,7 +193,7 @@ def chef(seat: int, facing: int, in_hand: int, mine: bool = False) -> Sprite:
         ("ellipse", 24, 42, 14, 4.5, SHADOW),
         ("rect", 11, 25, 26, 18, INK, 9),
         ("rect", 12.5, 26, 23, 15.5, colour, 8),
-        *_apron(facing),
+        *_APRON[facing],
         *_arms(facing, bool(in_hand), colour),
         ("circle", 24, 19, 10.5, INK),
         ("circle", 24, 19, 9.2, HAIR if facing == 0 else SKIN),
@@ -216,11 +201,6 @@ def chef(seat: int, facing: int, in_hand: int, mine: bool = False) -> Sprite:
         *_hat(seat, colour),
     )
     return (*body, *hands)
-
-
-def _apron(facing: int) -> Sprite:
-    left, width = ((0, 0), (18, 12), (26, 8), (14, 8))[facing]
-    return (("rect", left, 29, width, 12, "#ffffffd8", 3),) if width else ()
 
 
 def _arms(facing: int, reaching: bool, colour: str) -> Sprite:

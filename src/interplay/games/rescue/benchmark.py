@@ -1,4 +1,4 @@
-"""The houses of the rescue benchmark: fires that spread, horizons that bite, and a certified difficulty.
+"""The houses of the rescue benchmark: fires that spread, short horizons, and a certified difficulty.
 
 Made and certified by `difficulty.py`, which says what the classes mean.
 """

@@ -141,9 +141,9 @@ def difficulty(solved: list[Solved]) -> str | None:
     return USELESS if whole == {True} else HELPFUL if whole == {False} else None
 
 
-def assess(text: str, wanted: str, *, spread: int = SPREAD, hidden: int = HIDDEN) -> BenchmarkHouse | None:
+def assess(text: str, wanted: str) -> BenchmarkHouse | None:
     """Return a house with the horizon of a class; None where it is of another class, or search leaves that open."""
-    game = make("", {"house": text, "spread": spread, "hidden": hidden})
+    game = make("", {"house": text, "spread": SPREAD, "hidden": HIDDEN})
     starts = list(placements(game))
     lengths = []
     for start in starts:
@@ -153,7 +153,7 @@ def assess(text: str, wanted: str, *, spread: int = SPREAD, hidden: int = HIDDEN
         lengths.append(len(plan))
     horizon = int(SLACK[wanted] * max(lengths))
     solved = [solve(game, start, horizon, joint=length) for start, length in zip(starts, lengths)]
-    return BenchmarkHouse(text, horizon, spread, hidden, max(lengths)) if difficulty(solved) == wanted else None
+    return BenchmarkHouse(text, horizon, SPREAD, HIDDEN, max(lengths)) if difficulty(solved) == wanted else None
 
 
 def main() -> None:

@@ -7,12 +7,13 @@ spread, and the house is the one that key 0 draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from interplay.games.pddl_task import PlanAction, PlanningOperator, PlanningTask, write_task
+from interplay.games.pddl_task import PlanAction, PlanningOperator, PlanningTask, complete_domain, write_problem
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.state import (
     ACTIONS,
@@ -32,82 +33,9 @@ from interplay.games.rescue.state import (
 )
 
 WAYS = ACTIONS[:STAY]
-TYPES = ("agent way cell tool victim - object", "kit extinguisher - tool")
-PREDICATES = (
-    "(at ?a - agent ?c - cell)",
-    "(clear ?c - cell)",
-    "(not-clear ?c - cell)",
-    "(next ?c - cell ?w - way ?to - cell)",
-    "(facing ?a - agent ?w - way)",
-    "(able ?a - agent ?c - cell)",  # can interact from there
-    "(free ?a - agent)",
-    "(has ?a - agent ?t - tool)",
-    "(lies ?t - tool ?c - cell)",
-    "(debris ?c - cell)",
-    "(burning ?c - cell)",
-    "(quenched ?c - cell)",
-    "(victim-at ?v - victim ?c - cell)",
-    "(hidden ?v - victim)",
-    "(known ?v - victim)",
-    "(nurse ?a - agent)",
-    "(firefighter ?a - agent)",
-    "(police ?a - agent)",
-    "(rescued)",
-)
+DOMAIN = Path(__file__).with_name("domain.pddl").read_text(encoding="utf-8")  # without what depends on the house
 _WHO = "?a - agent ?c - cell ?w - way ?to - cell"
 _FACE = "(at ?a ?c) (facing ?a ?w) (next ?c ?w ?to) (able ?a ?c)"
-_MOVE = "?a - agent ?c - cell ?w - way ?to - cell ?old - way"
-OPERATORS = (
-    PlanningOperator(
-        "walk",
-        _MOVE,
-        "(at ?a ?c) (facing ?a ?old) (next ?c ?w ?to) (clear ?to)",
-        "(not (at ?a ?c)) (at ?a ?to) (clear ?c) (not (not-clear ?c)) (not (clear ?to)) (not-clear ?to) "
-        "(not (facing ?a ?old)) (facing ?a ?w)",
-    ),
-    PlanningOperator(
-        "turn",
-        _MOVE,
-        "(at ?a ?c) (facing ?a ?old) (next ?c ?w ?to) (not-clear ?to)",
-        "(not (facing ?a ?old)) (facing ?a ?w)",
-    ),
-    PlanningOperator(
-        "discover",
-        f"{_WHO} ?v - victim",
-        f"{_FACE} (victim-at ?v ?to) (hidden ?v)",
-        "(known ?v) (not (hidden ?v))",
-    ),
-    PlanningOperator(
-        "take",
-        f"{_WHO} ?t - tool",
-        f"{_FACE} (lies ?t ?to) (free ?a)",
-        "(has ?a ?t) (not (free ?a)) (not (lies ?t ?to)) (clear ?to) (not (not-clear ?to))",
-    ),
-    PlanningOperator(
-        "put",
-        f"{_WHO} ?t - tool",
-        f"{_FACE} (has ?a ?t) (clear ?to)",
-        "(lies ?t ?to) (free ?a) (not (has ?a ?t)) (not (clear ?to)) (not-clear ?to)",
-    ),
-    PlanningOperator(
-        "hand-over",
-        f"{_WHO} ?t - tool ?b - agent",
-        f"{_FACE} (has ?a ?t) (at ?b ?to) (free ?b)",
-        "(has ?b ?t) (free ?a) (not (has ?a ?t)) (not (free ?b))",
-    ),
-    PlanningOperator(
-        "clear-debris",
-        _WHO,
-        f"{_FACE} (firefighter ?a) (debris ?to)",
-        "(clear ?to) (not (debris ?to)) (not (not-clear ?to))",
-    ),
-    PlanningOperator(
-        "extinguish",
-        f"{_WHO} ?t - extinguisher",
-        f"{_FACE} (firefighter ?a) (has ?a ?t) (burning ?to)",
-        "(clear ?to) (not (burning ?to)) (quenched ?to) (not (not-clear ?to))",
-    ),
-)
 
 
 class RescuePlanningModel:
@@ -144,10 +72,10 @@ class RescuePlanningModel:
         for victim, cell in enumerate(np.asarray(state.victim_cell)):
             objects[f"victim_{victim}"] = "victim"
             facts += [f"(victim-at victim_{victim} {self._name(cell)})", f"(hidden victim_{victim})"]
-        operators = [*OPERATORS, *self._treatments(), *self._guards(seats)]
         named = {name: kind for name, kind in objects.items() if kind in ("agent", "cell", "victim")}
         rest = {name: kind for name, kind in objects.items() if name not in named}
-        return write_task("rescue", TYPES, PREDICATES, operators, rest, facts, "(rescued)", named)
+        domain = complete_domain(DOMAIN, named, [*self._treatments(), *self._guards(seats)])
+        return PlanningTask(domain, write_problem("rescue", rest, facts, "(rescued)"))
 
     def _cell(self, cell: int, full: bool, seats: Sequence[int]) -> list[str]:
         state, name = self.state, self._name(cell)

@@ -22,7 +22,7 @@ from interplay.games.rescue.game import Rescue
 from interplay.games.rescue.generators import HouseStart, Plan
 from interplay.games.rescue.relaxed import RelaxedRescue
 from interplay.games.rescue.state import ACTIONS, DANGER, FLOOR, NOBODY, NURSE, STAY, WALL, WORK, RescueState
-from interplay.games.search import NEVER, Children, RowHash, SearchResult, search
+from interplay.games.search import NEVER, Children, RowHash, SearchResult, find_plan
 
 CHILDREN = 4096  # successors made at once
 EFFORT = 6_000_000  # successors looked at before a search settles for bounds
@@ -168,18 +168,11 @@ class _RescueSpace:
         if self.first >= below:
             late = f"no plan is shorter than {self.first} steps, and an episode has {horizon}"
             return SearchResult(actions=None, lower=None, why=late)
-        some = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, guided=True, below=below)
-        below = below if some.way is None else len(some.way)
-        best = search(self.expand, self.row, self.first, limit=limit, batch=self.batch, below=below)
-        way, expanded = best.way or some.way, some.expanded + best.expanded
-        if way is None and best.lower >= below:
-            none = f"no state within reach leads to a treated victim in the {horizon} steps of an episode"
-            return SearchResult(actions=None, lower=None, expanded=expanded, why=none)
-        if way is None:
-            return SearchResult(
-                actions=None, lower=best.lower, expanded=expanded, why="no plan was found within the limit"
-            )
-        return SearchResult(actions=self.joint[way], lower=min(best.lower, len(way)), expanded=expanded)
+        none = f"no state within reach leads to a treated victim in the {horizon} steps of an episode"
+        return find_plan(
+            self.expand, self.row, self.first, self.joint,
+            limit=limit, batch=self.batch, first_batch=self.batch, below=below, why_none=none,
+        )  # fmt: skip
 
     def expand(self, rows: np.ndarray) -> Children:
         padded = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])

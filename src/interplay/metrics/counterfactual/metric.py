@@ -33,7 +33,7 @@ from interplay.metrics.counterfactual.rollout import CounterfactualRollout, Past
 from interplay.metrics.interdependence import Link, count
 from interplay.metrics.interdependence.metric import readable
 from interplay.rollout.episode import Episode
-from interplay.symbolic.read import read, reader
+from interplay.symbolic.read import read
 from interplay.table import Row
 
 PARTNER, IDLE, KEPT, REMOVED = WAYS = ("partner", "idle", "kept", "removed")
@@ -144,7 +144,7 @@ def hand_overs(game: Game, episode: Episode, past: PastEpisode) -> list[Link]:
     if not readable(game):
         raise InterplayError(f"{game.id} has no symbolic domain, so its hand-overs are not known; ask for ways=partner")
     states = jax.tree.map(lambda x: np.asarray(x)[: episode.length + 1], past.states)
-    links = count(read(game, states, episode.actions, _reader(game))).links
+    links = count(read(game, states, episode.actions)).links
     return sorted(links, key=lambda link: (link.gave_t, link.giver))
 
 
@@ -193,9 +193,6 @@ def _rollout(game: Game, agents: tuple[Agent, ...]) -> CounterfactualRollout:
             _rollouts.clear()
         _rollouts[key] = (CounterfactualRollout(game, agents), game, agents)  # kept, so that no id passes to another
     return _rollouts[key][0]
-
-
-_reader = lru_cache(maxsize=16)(reader)
 
 
 def _ways(requested: Any, game: Game) -> tuple[str, ...]:

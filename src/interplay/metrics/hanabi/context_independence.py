@@ -56,7 +56,7 @@ def _words(bits: np.ndarray) -> np.ndarray:
 
 
 def compute(sample: Sample) -> Iterator[dict[TeamGroup, list[list[SeatMoves]]]]:
-    """For every team, by seat: what was done while what held."""
+    """Yield for every team and seat the moves, and the concepts that held at each of them."""
     rules = rules_of(sample)
     place, time, states, action = positions(sample)
     concepts = sample.shared("hanabi concepts", lambda _: packed(rules, states))

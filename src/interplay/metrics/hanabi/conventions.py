@@ -16,7 +16,7 @@ from interplay.traces import ReplayBatch
 
 
 def verdicts(sample: Sample) -> list[AdherenceVerdict]:
-    """Of each episode, the verdicts of its moves [step] (numpy)."""
+    """Return the verdicts of the moves [step] of each episode (numpy)."""
     return sample.shared("hanabi verdicts", _verdicts)
 
 
@@ -26,7 +26,7 @@ def _verdicts(sample: Sample) -> list[AdherenceVerdict]:
 
 
 def _of_batch(rules: HanabiRules, batch: ReplayBatch) -> Iterator[AdherenceVerdict]:
-    """All batches are made up to one size, so that one program serves them all."""
+    """Judge a batch of games, filled up to one size, so that one compiled program serves all batches."""
     count = len(batch.episodes)
     spare = CHUNK - count
     first = jax.tree.map(lambda leaf: np.asarray(leaf[:, 0]), batch.states)

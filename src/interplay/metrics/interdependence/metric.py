@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,16 +13,17 @@ from interplay.metrics.interdependence.count import count
 from interplay.metrics.interdependence.records import Interdependence, InterdependenceOptions
 from interplay.metrics.interdependence.rows import detail, rows
 from interplay.rollout.episode import Episode
-from interplay.symbolic.read import reader
+from interplay.symbolic.read import read, reader
 from interplay.table import Row
-from interplay.traces import Replay
 
 
 def interdependence(sample: Sample) -> Iterator[tuple[Episode, list[Interdependence]]]:
     """The counts of every episode of a sample, one for each set of channels that was asked for."""
-    of_game = _reader(sample.game)
+    rule = {"rule": sample.options["rule"]} if sample.options.get("rule") else {}
     for episode, replay in zip(sample.episodes, sample.replays, strict=True):
-        yield episode, _counts(of_game, replay, episode, sample.options)
+        trace = read(sample.game, replay.states, episode.actions)
+        ways = _channels(sample.options.get("channels"), tuple(trace.domain.channels))
+        yield episode, [count(trace, InterdependenceOptions(channels=channels, **rule)) for channels in ways]
 
 
 def readable(game: Game) -> bool:
@@ -33,21 +33,7 @@ def readable(game: Game) -> bool:
 
 def counted_channels(game: Game) -> str | None:
     """Return the ways of handing over that count by default, joined by +; None for games that cannot tell."""
-    return "+".join(_reader(game).domain.default_channels) if readable(game) else None
-
-
-@functools.lru_cache(maxsize=32)
-def _reader(game: Game) -> Any:
-    """Kept, since a reader remembers the facts and operators of its game."""
-    return reader(game)
-
-
-def _counts(of_game: Any, replay: Replay, episode: Episode, options: Any) -> list[Interdependence]:
-    trace = of_game.read(replay.states, episode.actions)
-    requested = options.get("channels")
-    rule = {"rule": options["rule"]} if options.get("rule") else {}
-    ways = _channels(requested, tuple(trace.domain.channels))
-    return [count(trace, InterdependenceOptions(channels=channels, **rule)) for channels in ways]
+    return "+".join(reader(game).domain.default_channels) if readable(game) else None
 
 
 def _channels(requested: Any, known: tuple[str, ...]) -> list[tuple[str, ...] | None]:

@@ -19,7 +19,7 @@ class _Hold:
 
 
 class Possessions:
-    """Filled while the trace is followed; then asked for loops."""
+    """Which seat had which object when, and in which state: recorded operator by operator, then searched for loops."""
 
     def __init__(self, trace: SymbolicTrace, states: bool):
         self._trace = trace

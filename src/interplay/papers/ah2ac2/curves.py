@@ -1,4 +1,4 @@
-"""Returns against steps, as pictures and as a table, beside the published points; and what a second holds."""
+"""Returns against steps, as pictures and as a table, beside the published points; and steps a second."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLOURS = ("#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5b9a", "#8
 
 
 def learnt(results: StageResults, players: int) -> dict[str, dict[str, Any]]:
-    """Method -> its stage, of those that learn by playing the whole game."""
+    """Return the stage of each method that learns by playing the whole game, by method."""
     return {m: results.stages[f"{m}_{players}p"] for m in ALONE if f"{m}_{players}p" in results.stages}
 
 
@@ -46,7 +46,7 @@ def returns(record: dict[str, Any]) -> list[tuple[float, float]]:
 
 
 def at(record: dict[str, Any], mark: float) -> float | None:
-    """The return when so many steps were done; None if it came never so far."""
+    """Return the return after a number of steps; None if training ended before."""
     points = returns(record)
     if not points or points[-1][0] < 0.97 * mark:  # the last update may end a little before
         return None
@@ -104,12 +104,12 @@ def speed(results: StageResults) -> list[str]:
 
 
 def draw(results: StageResults, folder: Path) -> list[Path]:
-    """The pictures; none where nothing was trained."""
+    """Draw the pictures; none where nothing was trained."""
     made = []
     if any(learnt(results, players) for players in (2, 3)):
         made.append(_saved(_curves(results), folder / CURVES))
     if "hdr_2p" in results.stages:
-        made.append(_saved(_held(results), folder / HELD))
+        made.append(_saved(_hdr_ippo(results), folder / HELD))
     return made
 
 
@@ -125,7 +125,7 @@ def _figure(rows: int, columns: int) -> tuple[Any, Any]:
 
 
 def _legend(axis: Any) -> None:
-    """Beside the panel, where it hides nothing."""
+    """Put the legend beside the panel, where it covers no line."""
     axis.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -153,7 +153,7 @@ def _curves(results: StageResults) -> Any:
     return figure
 
 
-def _held(results: StageResults) -> Any:
+def _hdr_ippo(results: StageResults) -> Any:
     """HDR-IPPO: the return and the distance from the clone, by λ (the challenge's Figures 6 and 7)."""
     sizes = [players for players in (2, 3) if f"hdr_{players}p" in results.stages]
     figure, axes = _figure(len(sizes), 2)

@@ -1,4 +1,4 @@
-"""Who foresees what people do: rule bots, clones, proxies and trained agents in one table (the paper's Table 3).
+"""How well agents predict people's moves: rule bots, clones, proxies and trained agents (the paper's Table 3).
 
 Works on any imported games of Hanabi. Every policy looks on from the seats of people and says how likely each move is
 (the metric `prediction`), with a share of its odds spread evenly over the legal moves: for each half of the games the
@@ -63,7 +63,7 @@ def people_table(
     most: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Table:
-    """Return how well policies foresee people, best first, with the published proxies below.
+    """Return how well policies predict people's moves, best first, with the published proxies below.
 
     Args:
         traces: Imported games.

@@ -46,7 +46,7 @@ BOTS_3P = (
 
 
 def budgets(records: StageResults) -> list[str]:
-    """What was trained, beside what the papers trained. Nothing on this page is claimed beyond these steps."""
+    """Return the steps that were trained, beside the papers' steps."""
     rows = []
     for name, record in records.stages.items():
         for number_of, attempt in enumerate([record, *records.earlier.get(name, [])]):
@@ -140,7 +140,7 @@ CLONES = {"bc": "", "bc_turns": " (remembers its own turns)"}
 
 
 def clones(records: StageResults) -> list[str]:
-    """What clones predict of those they never met."""
+    """Return how well clones predict people who are not in their training data."""
     rows = []
     for stage, attempt in records.stages.items():
         (method, players), last = split(stage), attempt.get("last", {})
@@ -164,7 +164,7 @@ def clones(records: StageResults) -> list[str]:
 
 
 def foreseen(records: StageResults, players: int) -> list[str]:
-    """Who foresees people: rule bots at their best, levels of skill, clones, proxies and trained agents."""
+    """Return how well rule bots, levels of skill, clones, proxies and trained agents predict people."""
     scored = records.people.get(players)
     if scored is None:
         return []
@@ -188,7 +188,7 @@ def foreseen(records: StageResults, players: int) -> list[str]:
 
 
 def evaluated(records: StageResults, players: int) -> list[str]:
-    """Likeliest moves: self-play over many games, and how well people are foreseen."""
+    """Return the scores of likeliest moves in self-play over many games, and how well they predict people."""
     evaluation = records.evaluation.get(players)
     if evaluation is None or not evaluation["self_play"]:
         return []
@@ -331,9 +331,9 @@ def page(records: StageResults) -> str:
     return "\n".join([*head, *words, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 
-def write_page(folder: Path = RESULTS, page_file: Path = PAGE, images: Path = IMAGES) -> Path:
+def write_page() -> Path:
     """Write the page of results and its pictures from the files that the benchmark's scripts left behind."""
-    results = load(folder)
-    draw(results, images)
-    page_file.write_text(page(results))
-    return page_file
+    results = load(RESULTS)
+    draw(results, IMAGES)
+    PAGE.write_text(page(results))
+    return PAGE

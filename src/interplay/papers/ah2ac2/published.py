@@ -8,7 +8,7 @@ from interplay.config import toml_beside
 
 
 class Published(NamedTuple):
-    """What a paper did under the same name."""
+    """What a paper reports of a method of this name."""
 
     method: str
     steps: str  # of training, as the paper has them

@@ -14,7 +14,7 @@ LINES = 10  # of a curve's end that are averaged
 
 
 class StageResults(NamedTuple):
-    """What the scripts left behind."""
+    """The files that the benchmark's scripts wrote."""
 
     stages: dict[str, dict[str, Any]]  # by name, the attempt with the highest return
     earlier: dict[str, list[dict[str, Any]]]  # and those before it
@@ -25,7 +25,7 @@ class StageResults(NamedTuple):
     likeness: dict[int, dict[str, Any]]  # by players: how clones behave beside people
     speed: dict[str, Any]
     proxies: dict[int, list[str]]  # by players: who stands for people
-    people: dict[int, dict[str, Any]]  # by players: who foresees people
+    people: dict[int, dict[str, Any]]  # by players: how well agents predict people
 
 
 def load(folder: Path = RESULTS, roster: Path = ROSTER) -> StageResults:
@@ -58,7 +58,7 @@ def load(folder: Path = RESULTS, roster: Path = ROSTER) -> StageResults:
 
 
 def complete(matrix: dict[str, Any]) -> dict[str, Any]:
-    """The matrix without agents that some others never met, as their files were not there when those came."""
+    """Return the matrix without agents that lack games with some others, as their files were written later."""
     met = {(r["agent"], r["partner"]) for r in matrix["rows"]}
     kept: list[dict[str, Any]] = []
     for one in sorted(matrix["agents"], key=lambda a: bool(a.get("absent"))):
@@ -102,7 +102,7 @@ def cells(results: StageResults, players: int) -> dict[tuple[str, str], float]:
 
 
 class Together(NamedTuple):
-    """What two runs of one method make with each other."""
+    """The mean score of two runs of one method with each other."""
 
     names: tuple[str, str]
     mean: float

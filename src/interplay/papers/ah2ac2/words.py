@@ -26,7 +26,7 @@ WEAK = 3.0  # points with itself below which an agent has none to share
 
 
 def findings(results: StageResults) -> list[str]:
-    """Sentences whose numbers come from the data, each said only if it holds."""
+    """Return sentences with numbers from the data, each only where it is true."""
     parts = [_of_steps(results), _of_speed(results), _of_people(results)]
     for players in (2, 3):
         parts += [_of_hold(results, players), _of_margins(results, players), _of_partners(results, players)]
@@ -67,7 +67,7 @@ def _of_speed(results: StageResults) -> list[str]:
 
 
 def _of_people(results: StageResults) -> list[str]:
-    """Which kind of agent foresees people best."""
+    """Return which kind of agent predicts people best."""
     lines = []
     for players, foreseen in results.people.items():
         rows = {name: one for name, one in foreseen["policies"].items() if name != "random"}
@@ -94,7 +94,7 @@ def _of_people(results: StageResults) -> list[str]:
 
 
 def _of_hold(results: StageResults, players: int) -> list[str]:
-    """HDR-IPPO: what its weight does to the score and to the prediction of people."""
+    """Return how HDR-IPPO's weight changes the score and the prediction of people."""
     evaluation = results.evaluation.get(players, {})
     people, alone = evaluation.get("foreseen", {}), evaluation.get("self_play", {})
     names = {weight: n for weight, n in held_near(results, players).items() if n in people}
@@ -128,7 +128,7 @@ def _of_hold(results: StageResults, players: int) -> list[str]:
 
 
 def _of_margins(results: StageResults, players: int) -> list[str]:
-    """Which λ stay as near to people as the paper's proxies do, and win more than their clone."""
+    """Return which λ predict people as well as the paper's proxies do, and score more than their clone."""
     evaluation = results.evaluation.get(players, {})
     people, alone, clone = evaluation.get("foreseen", {}), evaluation.get("self_play", {}), clone_of(results, players)
     if clone is None or clone not in people or not held_near(results, players):
@@ -155,7 +155,7 @@ def _learned(mean: dict[tuple[str, str], float]) -> list[str]:
 
 
 def _of_partners(results: StageResults, players: int) -> list[str]:
-    """How much of its self-play an agent keeps with others: what does not rest on agreement is kept."""
+    """Return the share of its self-play score that an agent keeps with other agents."""
     mean = cells(results, players)
     strong = [a for a in _learned(mean) if mean[a, a] >= WEAK]
     kept = {}
@@ -206,7 +206,7 @@ def _of_bots(players: int, mean: dict[tuple[str, str], float]) -> list[str]:
 
 
 def _of_conventions(results: StageResults, players: int) -> list[str]:
-    """Who understands whom: groups in which every pair makes together most of what its members make alone."""
+    """Return groups of agents in which every pair scores nearly what its members score in self-play."""
     mean = cells(results, players)
     strong = [a for a, b in mean if a == b and mean[a, a] >= WEAK]
     if len(strong) < 2:
@@ -242,7 +242,7 @@ def _of_conventions(results: StageResults, players: int) -> list[str]:
 
 
 def _of_belief(results: StageResults) -> list[str]:
-    """What moves of the level before give away of one's own cards."""
+    """Return how much the moves of the level before tell a seat of its own cards."""
     record = results.stages.get("obl_belief_2p")
     last = record["curve"][-1] if record else {}
     if "nats_a_card" not in last:
@@ -252,7 +252,7 @@ def _of_belief(results: StageResults) -> list[str]:
 
 
 def _of_rewards(results: StageResults) -> list[str]:
-    """Of the variants that pay one kind of metric: whether that metric moved as it was paid to."""
+    """Return whether a metric that was rewarded changed in the rewarded direction."""
     lines = []
     for stage, record in results.stages.items():
         if split(stage)[0].startswith("metric_rewards"):

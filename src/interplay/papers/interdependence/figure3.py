@@ -25,7 +25,6 @@ from interplay.untrusted_files import lines, read_json
 CONFIG = "figure3.json"  # the training, beside this file
 PAID_AT = ("delivery", "hand_over")
 CHANNELS = (("counters", "pots"), ("counters",))  # whose hand-overs pay
-PRICES = (0.0, 0.1, 0.3, 1.0, 3.0)
 LAST = 5  # lines of the log whose mean is the end of training
 MEASURES = ("return", "constructive_counters", "constructive_pots", "handovers_counters", "handovers_pots")
 PUBLISHED = "alpha 0.3, paid at the delivery: hand-overs increase consistently, the task's reward stays the same"

@@ -75,10 +75,6 @@ class HandOverCounts:
     def __add__(self, other: HandOverCounts) -> HandOverCounts:
         return HandOverCounts(self.episodes + other.episodes, self.triggers + other.triggers)
 
-    def through(self, channel: str) -> HandOverCounts:
-        """What passes through one of several channels."""
-        return HandOverCounts(self.episodes.where(channel=channel), self.triggers.where(channel=channel))
-
 
 def count_hand_overs(
     traces: TraceSet, *, partner: str | Sequence[str | None] | None = None, channels: str | None = "counters"

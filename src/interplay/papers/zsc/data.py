@@ -39,20 +39,19 @@ SLACK = 1.05  # an ego this far above a best response needs an explanation
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """What a layout is held against. BR-Prox: the best published agent and SP, with the right best responses."""
+class LayoutReference:
+    """The published values that a layout is compared with; BR-Prox is with the right best responses."""
 
     title: str
     pair: float  # the best published candidate with its best response
     best: float
     egos: float  # steps that egos had here
     population: int  # runs of SP
-    call: str  # layouts of one call shared one GPU
     floor: float | None = None  # self-play return
     sp: float | None = None
 
 
-YARDSTICKS = {layout: Yardstick(**values) for layout, values in toml_beside(__file__).items()}
+REFERENCES = {layout: LayoutReference(**values) for layout, values in toml_beside(__file__).items()}
 ORDER: tuple[str, ...] = (
     "pairs",
     "sp",
@@ -95,7 +94,7 @@ class LayoutResults:
     """One layout."""
 
     layout: str
-    yard: Yardstick
+    reference: LayoutReference
     returns: list[dict[str, str]]  # of the egos that are alive, as are those of crossplay
     crossplay: list[dict[str, str]]
     dead: dict[tuple[str, int], float]  # egos that deliver less than one soup with themselves -> what they score
@@ -206,7 +205,7 @@ def load(layout: str) -> LayoutResults:
     dead = dead_egos(crossplay) | failed
     return LayoutResults(
         layout=layout,
-        yard=YARDSTICKS[layout],
+        reference=REFERENCES[layout],
         returns=[r for r in returns if (r["algorithm"], int(r["seed"])) not in dead],
         crossplay=[
             r
@@ -231,7 +230,7 @@ def load(layout: str) -> LayoutResults:
 
 def load_all() -> list[LayoutResults]:
     """Return the results of all layouts."""
-    return [load(layout) for layout in YARDSTICKS]
+    return [load(layout) for layout in REFERENCES]
 
 
 def _retrained(training: dict[str, Any]) -> int:

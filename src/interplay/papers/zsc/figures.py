@@ -23,8 +23,8 @@ from interplay.papers.zsc.data import (
     GREEDY,
     KINDS,
     METHODS,
+    REFERENCES,
     RESULTS,
-    YARDSTICKS,
     LayoutResults,
     load,
     other_panels,
@@ -46,8 +46,8 @@ from interplay.stats.brprox.summary import summarise
 from interplay.stats.ranks import ranks as average_ranks
 from interplay.table import Row, Table
 
-SEVERAL = tuple(layout for layout in YARDSTICKS if layout.endswith("_multi"))
-ONE = tuple(layout for layout in YARDSTICKS if layout not in SEVERAL)
+SEVERAL = tuple(layout for layout in REFERENCES if layout.endswith("_multi"))
+ONE = tuple(layout for layout in REFERENCES if layout not in SEVERAL)
 RANKED = ("hsp", "mep", "fcp", "cole", "sp")  # of the study with people
 PANELS = {"generated": printed.GENERATED, "people": printed.PROXY, "self_play": printed.SELF_PLAY}
 
@@ -137,7 +137,7 @@ def figure5(layouts: Sequence[str] = SEVERAL) -> Table:
     return br_prox_by_layout(layouts, "Figure 5: BR-Prox with several recipes; published: of all sizes of populations")
 
 
-def figure6(layouts: Sequence[str] = tuple(YARDSTICKS)) -> Table:
+def figure6(layouts: Sequence[str] = tuple(REFERENCES)) -> Table:
     """BR-Prox with expert and moderate partners, split by the median of two things: self-play, best-response return.
 
     A partner with preferences hardly scores with itself, so that its self-play return says little of its skill.
@@ -177,7 +177,7 @@ def table2(layouts: Sequence[str] = printed.LAYOUTS) -> Table:
     return Table.of(rows, f"Table 2: ranks by evaluation partner. People's ranks: {printed.SOURCE}")
 
 
-def table9(layouts: Sequence[str] = tuple(YARDSTICKS)) -> Table:
+def table9(layouts: Sequence[str] = tuple(REFERENCES)) -> Table:
     """Per cent of layouts in which a method takes each rank: printed for three sizes, ours for one."""
     counts = {method: [0] * len(METHODS) for method in METHODS}
     for layout in layouts:
@@ -266,7 +266,7 @@ def _alive(layout_results: LayoutResults) -> Cells:
 
 
 def _self_play_says_nothing(cells: Cells) -> str:
-    """How many partners score at all with themselves."""
+    """Return how many partners score at all in self-play."""
     own = {(r["partner"], r["skill"]): r.get("self_play_return") for r in cells.table}
     known = [v for v in own.values() if v is not None]
     return f"{sum(v > 0 for v in known)} of {len(known)}"

@@ -62,19 +62,19 @@ def agreement(results: LayoutResults, replicates: int = 1000) -> Agreement:
 
 
 def pair(made: Agreement, a: str, b: str) -> Row:
-    """Null where a layout has no such measure, or all methods are tied."""
+    """Return the correlation of two measures; null where a layout lacks one of them, or all methods are tied."""
     nothing = {"spearman": None, "spearman_low": None, "spearman_high": None}
     return next((r for r in made.pairs if {r["measure"], r["other"]} == {a, b}), nothing)
 
 
 def spread(everyone: Sequence[Agreement], a: str, b: str) -> np.ndarray:
-    """Of the layouts that have both measures."""
+    """Return the Spearman correlation of two measures in each layout that has both."""
     values = [pair(made, a, b)["spearman"] for made in everyone]
     return np.array([v for v in values if v is not None])
 
 
 def check_claims(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> None:
-    """What the words say."""
+    """Check the claims that the page's sentences make."""
     of = {(a, b): spread(list(made.values()), a, b) for a, b in combinations(MEASURES, 2)}
     check(not [pair for pair, values in of.items() if values.min() > 0.8], "no two measures agree everywhere")
     low = {layout for layout, one in made.items() if pair(one, PROX, RETURN)["spearman"] < 0.8}
@@ -103,7 +103,7 @@ def correlations(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) 
     """Return the table of correlations with BR-Prox."""
     rows = []
     for results in everyone:
-        line = [results.yard.title]
+        line = [results.reference.title]
         for measure in MEASURES[1:]:
             row = pair(made[results.layout], PROX, measure)
             line.append(number(row["spearman"], row["spearman_low"], row["spearman_high"], digits=2))
@@ -115,13 +115,13 @@ def correlations(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) 
 def ranks(everyone: Sequence[LayoutResults], made: dict[str, Agreement]) -> Iterator[str]:
     """Yield the tables of ranks."""
     for results in everyone:
-        yield from (f"### {results.yard.title[0].upper()}{results.yard.title[1:]}", "")
+        yield from (f"### {results.reference.title[0].upper()}{results.reference.title[1:]}", "")
         lines = list(wide(made[results.layout].ranks))
         yield from grid(["agent", *MEASURES], [[r["agent"], *(_rank(r, m) for m in MEASURES)] for r in lines])
 
 
 def _rank(row: Row, measure: str) -> str:
-    """Without an interval where nothing was drawn again."""
+    """Return the rank under a measure, with its interval where the measure was resampled."""
     cell = row.get(f"by {measure}", "–")
     return cell.split(" [")[0] if measure in (GIVES, GETS, ACCEPTS) else cell
 

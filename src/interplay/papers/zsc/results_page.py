@@ -48,7 +48,7 @@ def mean(values: Sequence[float]) -> float:
 
 def titles(results: Sequence[LayoutResults]) -> str:
     """Return the titles of layouts in a row."""
-    return "; ".join(f.yard.title for f in results)
+    return "; ".join(f.reference.title for f in results)
 
 
 def order(results: LayoutResults) -> list[str]:
@@ -58,10 +58,10 @@ def order(results: LayoutResults) -> list[str]:
 
 def seeds_of(results: LayoutResults, method: str) -> int:
     """Return how many seeds of a method were trained."""
-    return 5 if method == "sp" or method in anew(results.layout) else 3
+    return 5 if method == "sp" or method in of_present_plan(results.layout) else 3
 
 
-def anew(layout: str) -> tuple[str, ...]:
+def of_present_plan(layout: str) -> tuple[str, ...]:
     """Return the methods that the present plan trained in a layout."""
     return ANEW.get(layout, EGOS_ANEW.get(layout, ()))
 
@@ -77,8 +77,8 @@ def whole(values: Sequence[float]) -> str:
 
 
 def check_layout(results: LayoutResults) -> None:
-    """What the words say of every layout."""
-    at = results.layout
+    """Check what the page's sentences claim of every layout."""
+    at, reference = results.layout, results.reference
     check({*METHODS, GREEDY} <= set(results.baselines), f"seven methods and greedy in {at}")
     for method, row in results.methods.items():
         seeds = {r["seed"] for r in results.returns if r["algorithm"] == method}
@@ -88,23 +88,23 @@ def check_layout(results: LayoutResults) -> None:
         same = abs(float(iqm(ratios(results, method))) - row["br_prox"]) < 5e-4
         check(same, f"{method}'s BR-Prox in {at} is the trimmed mean of its cells")
     check(
-        mean(results.self_play) >= (results.yard.floor or 0) and len(results.self_play) == 5 - results.count_dead("sp"),
+        mean(results.self_play) >= (reference.floor or 0) and len(results.self_play) == 5 - results.count_dead("sp"),
         f"self-play's floor is kept in {at}",
     )
     beyond = [r for r in results.above(beyond_noise=True) if not is_faint(r) and r["algorithm"] != GREEDY]
     check(not beyond, f"no ego of {at} above 1.05 times a best response of a soup or more, beyond noise")
     candidates = 48 if at == "forced_coordination" else 64
     check(results.stages["candidates"]["runs"] == candidates, f"{candidates} candidates in {at}")
-    check(results.best_pair >= 0.9 * results.yard.pair, f"the best pair of {at} is within 10 % of the published one")
+    check(results.best_pair >= 0.9 * reference.pair, f"the best pair of {at} is within 10 % of the published one")
     check(results.stages["selection"]["br_div"] > results.stages["selection"]["p_div"], "BR-Div above P-Div everywhere")
     check(len({c[0] for c in results.cells}) == 10, f"ten partners in {at}")
     networks = {str([s["network"][k] for k in ("encoding", "trunk", "widths")]) for s in results.settings}
     check(len(networks) == 1, f"one network for all in {at}")
-    if not anew(at):
+    if not of_present_plan(at):
         check(len({str(s["ppo"]) for s in results.settings}) == 1, f"one PPO for all in {at}")
-    steps = {results.experiments[m]["steps"] for m in EGOS if m in (anew(at) or EGOS)}
-    check(steps == {results.yard.egos}, f"steps of egos in {at}")
-    check(results.experiments["sp"]["runs"] == results.yard.population, f"{results.yard.population} runs of SP in {at}")
+    steps = {results.experiments[m]["steps"] for m in EGOS if m in (of_present_plan(at) or EGOS)}
+    check(steps == {reference.egos}, f"steps of egos in {at}")
+    check(results.experiments["sp"]["runs"] == reference.population, f"{reference.population} runs of SP in {at}")
     each = results.stages["candidates"]["steps_of_each"], results.stages["responses"]["steps_of_each"]
     check(3.9e6 < each[0] < 15.1e6 and 4.9e6 < each[1] < 10.1e6, f"steps of candidates and responses in {at}")
 
@@ -115,7 +115,7 @@ def gains(baselines: dict[str, dict[str, Any]]) -> list[float]:
 
 
 def check_anew(results: LayoutResults) -> None:
-    """What the words say of the layouts that were trained by the plan as it is now."""
+    """Check what the page's sentences claim of the layouts that were trained by the present plan."""
     at, known = results.layout, published(results.layout)
     for method in METHODS if known else ():
         row, range_of = results.baselines[method], known[method]
@@ -131,7 +131,7 @@ def check_anew(results: LayoutResults) -> None:
 
 
 def check_claims(by: dict[str, LayoutResults]) -> None:
-    """What the words say of single layouts."""
+    """Check what the page's sentences claim of single layouts."""
     everyone = list(by.values())
     for layout in ANEW:
         check_anew(by[layout])
@@ -180,7 +180,7 @@ def prox(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of BR-Prox."""
     rows = []
     for results in everyone:
-        line, best = [results.yard.title], order(results)[0]
+        line, best = [results.reference.title], order(results)[0]
         for method in METHODS:
             row = results.baselines[method]
             cell = number(row["br_prox"], row.get("br_prox_low"), row.get("br_prox_high"), digits=2)
@@ -190,7 +190,7 @@ def prox(everyone: Sequence[LayoutResults]) -> list[str]:
             line.append(cell)
         row = results.baselines[GREEDY]
         scripted = number(row["br_prox"], row["br_prox_low"], row["br_prox_high"], digits=2)
-        rows.append([*line, scripted, number(results.yard.best), number(results.yard.sp)])
+        rows.append([*line, scripted, number(results.reference.best), number(results.reference.sp)])
     return grid(["layout", *METHODS.values(), "scripted: greedy", "best published", "SP published"], rows)
 
 
@@ -206,7 +206,7 @@ def died(everyone: Sequence[LayoutResults]) -> list[str]:
             absent = sum(m == method for m, _ in results.failed - played) * len(results.cells)
             every = number(float(iqm(np.append(measured, np.zeros(absent)))), digits=2)
             seeds = f"{results.count_dead(method)} of {seeds_of(results, method)}"
-            rows.append([results.yard.title, METHODS[method], seeds, scores, alive, every])
+            rows.append([results.reference.title, METHODS[method], seeds, scores, alive, every])
     head = ["layout", "method", "dead seeds", "they score with themselves", "BR-Prox, alive", "BR-Prox, all seeds"]
     return grid(head, rows, left=2)
 
@@ -223,14 +223,16 @@ def beside_published(everyone: Sequence[LayoutResults]) -> list[str]:
             mine = round(row["br_prox"], 3)
             where = "above" if mine > max(values) else "below" if mine < min(values) else "within"
             earlier = "" if method in ANEW[results.layout] else " (earlier, 15 million steps)"
-            rows.append([results.yard.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, theirs, where])
+            rows.append(
+                [results.reference.title, f"{METHODS[method]}{earlier}", f"{row['seeds']}", ours, theirs, where]
+            )
     return grid(["layout", "method", "seeds", "BR-Prox here", "published", "here"], rows)
 
 
 def gates(everyone: Sequence[LayoutResults]) -> str:
-    """What the gates of the present plan did."""
-    told = [f"{f.yard.title} {f.retrained} egos, of which {len(f.failed)} stayed dead" for f in everyone if f.retrained]
-    return "; ".join(told)
+    """Return how many egos the present plan trained again since their score was too low."""
+    retrained = [f for f in everyone if f.retrained]
+    return "; ".join(f"{f.reference.title} {f.retrained} egos, of which {len(f.failed)} stayed dead" for f in retrained)
 
 
 def states(everyone: Sequence[LayoutResults]) -> list[str]:
@@ -246,7 +248,7 @@ def states(everyone: Sequence[LayoutResults]) -> list[str]:
             for kind in KINDS:
                 other = other_panels(results.layout).get(kind)
                 more += [f"{iqm(ratios_of(other, m)):.2f}" if other else "–" for m in (method, variant)]
-            rows.append([results.yard.title, METHODS[method], *prox, *more])
+            rows.append([results.reference.title, METHODS[method], *prox, *more])
     sides = [f"{kind}, {which}" for kind in KINDS.values() for which in ("without", "with")]
     return grid(["layout", "method", "without", "with", *sides], rows, left=2)
 
@@ -256,14 +258,14 @@ def floors(everyone: Sequence[LayoutResults]) -> list[str]:
     head = ["layout", "self-play", "floor", "best candidate pair", "best published pair", "candidates that deliver"]
     rows = []
     for results in everyone:
-        able, yard = results.stages["features"], results.yard
-        low = " (missed)" if results.best_pair < 0.9 * yard.pair else ""
+        able, reference = results.stages["features"], results.reference
+        low = " (missed)" if results.best_pair < 0.9 * reference.pair else ""
         few = " (missed)" if able["able_share"] <= 0.8 else ""
-        floor = "–" if yard.floor is None else f"{yard.floor:g}"
+        floor = "–" if reference.floor is None else f"{reference.floor:g}"
         share = f"{able['able']} of {results.stages['candidates']['runs']}, {100 * able['able_share']:.0f} %{few}"
         rows.append([
-            yard.title, f"{mean(results.self_play):.0f}", floor, f"{results.best_pair:.0f}{low}",
-            f"{yard.pair:g}", share,
+            reference.title, f"{mean(results.self_play):.0f}", floor, f"{results.best_pair:.0f}{low}",
+            f"{reference.pair:g}", share,
         ])  # fmt: skip
     return grid(head, rows)
 
@@ -281,7 +283,7 @@ def rulers(everyone: Sequence[LayoutResults]) -> list[str]:
     ]
     rows = [
         [
-            f.yard.title, f"{len(f.cells)} of 40", f"{f.faint}", "–" if f.exceeded is None else f"{f.exceeded}",
+            f.reference.title, f"{len(f.cells)} of 40", f"{f.faint}", "–" if f.exceeded is None else f"{f.exceeded}",
             f"{len(f.raised)}", f"{len(f.above())} of {len(f.returns)}", f"{len(f.above(beyond_noise=True))}",
         ]
         for f in everyone
@@ -291,7 +293,7 @@ def rulers(everyone: Sequence[LayoutResults]) -> list[str]:
 
 def own(everyone: Sequence[LayoutResults]) -> list[str]:
     """Return the table of returns with training partners."""
-    rows = [[f.yard.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
+    rows = [[f.reference.title, *(whole(f.last[j]) for j in EGOS)] for f in everyone]
     return grid(["layout", *(METHODS[j] for j in EGOS)], rows)
 
 
@@ -301,7 +303,7 @@ def selection(everyone: Sequence[LayoutResults]) -> list[str]:
     for results in everyone:
         chosen = results.stages["selection"]
         cells = [f"{chosen['br_div']:.2f}", f"{chosen['p_div']:.2f}", f"{np.exp(chosen['br_div']):.4g}"]
-        rows.append([results.yard.title, f"{chosen['from']}", f"{chosen['rank']}", *cells])
+        rows.append([results.reference.title, f"{chosen['from']}", f"{chosen['rank']}", *cells])
     return grid(["layout", "chosen from", "rank", "BR-Div", "P-Div", "determinant"], rows)
 
 
@@ -324,13 +326,13 @@ def kinds(everyone: Sequence[LayoutResults]) -> list[str]:
         for kind, of in made.items():
             partners = len({r["partner"] for r in other_panels(results.layout)[kind]})
             cells = [f"{of[m]:.2f}" if m in of else "–" for m in (*METHODS, "bc_br", "alike")]
-            rows.append([results.yard.title, KINDS[kind], f"{partners}", *cells])
+            rows.append([results.reference.title, KINDS[kind], f"{partners}", *cells])
     return grid(["layout", "panel", "partners", *METHODS.values(), "BR-BC", "ranks as generated"], rows)
 
 
 def nearer(everyone: Sequence[LayoutResults]) -> str:
     """Whose order of the methods is nearer to that by the generated panel: clones of people, or self-play agents."""
-    made = {f.yard.title: of for f in everyone if {"people", "self_play"} <= (of := by_kind(f)).keys()}
+    made = {f.reference.title: of for f in everyone if {"people", "self_play"} <= (of := by_kind(f)).keys()}
     clones = [title for title, of in made.items() if of["people"]["alike"] > of["self_play"]["alike"]]
     if len(clones) == len(made):
         where = f"In all {len(made)} layouts"
@@ -360,14 +362,15 @@ def times(everyone: Sequence[LayoutResults]) -> list[str]:
         cells = ["–" if j is None else f"{j.million:.0f} ({j.seconds:.0f} s)" for j in jobs]
         rows.append([name.replace("_", " "), *cells])
     rows.append(["**all**", *(f"{f.steps / 1e6:.0f}" for f in everyone)])
-    return grid(["job", *(f.yard.title for f in everyone)], rows)
+    return grid(["job", *(f.reference.title for f in everyone)], rows)
 
 
 def page(everyone: Sequence[LayoutResults]) -> str:
     """Return the page: the template with the tables and numbers of these layouts."""
     by = {results.layout: results for results in everyone}
     blocked, circuit = by["blocked_corridor"], by["counter_circuit_multi"]
-    recent, timed = [f for f in everyone if f.layout in ANEW], [f for f in everyone if anew(f.layout)]
+    recent = [f for f in everyone if f.layout in ANEW]
+    timed = [f for f in everyone if of_present_plan(f.layout)]
     (device,) = {f.device for f in everyone}
     tables = {
         "prox": prox(everyone),
@@ -421,8 +424,8 @@ def draw(everyone: Sequence[LayoutResults], path: Path) -> None:
                 continue
             axis.plot([row["br_prox_low"], row["br_prox_high"]], [y, y], color="#4b6b88", lw=1.5)
             axis.plot(row["br_prox"], y, "o", color="#4b6b88", ms=5)
-        axis.axvline(results.yard.best, color="#b5622b", lw=1, ls="--")
-        axis.set_title(results.yard.title, fontsize=9)
+        axis.axvline(results.reference.best, color="#b5622b", lw=1, ls="--")
+        axis.set_title(results.reference.title, fontsize=9)
         axis.set_xlim(0, 1)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set_yticks(range(len(METHODS) + 1), [*METHODS.values(), GREEDY])

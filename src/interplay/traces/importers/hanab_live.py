@@ -23,7 +23,7 @@ from interplay.rollout.episode import Episode, RecordedEvent
 from interplay.traces.importers.episode_drafts import Draft, Settled, draft_episode, drafted, recorded, remark, settle
 from interplay.traces.importers.hanabi_games import deck_array, hanabi, joint_moves, seated_first
 from interplay.traces.importers.registry import LeftOut
-from interplay.traces.replay import Replay, game_of, replay
+from interplay.traces.replay import game_of, replay
 from interplay.traces.store import TraceSet
 from interplay.untrusted_files import parse_json, read_text
 
@@ -175,13 +175,13 @@ class Exported(NamedTuple):
     cut: str | None
 
 
-def to_hanab_live(episode: Episode, replayed: Replay | None = None) -> Exported:
+def to_hanab_live(episode: Episode) -> Exported:
     """An episode of Hanabi as an object that hanab.live opens ("Watch specific replay", JSON)."""
     game = game_of(episode)
     if not isinstance(game, Hanabi):
         raise InterplayError(f"hanab.live shows games of Hanabi; this is one of {episode.game_id}")
     rules, options = game.rules, _site_options(game.rules)
-    states = (replayed or replay(game, episode)).states
+    states = replay(game, episode).states
     moves = np.asarray(episode.actions)[np.arange(episode.length), np.arange(episode.length) % rules.players]
     actions, cut = _site_actions(rules, states, moves)
     if not (cut.over if cut else episode.terminated):  # the site wants to know who ended an unfinished game
@@ -260,7 +260,7 @@ def _nothing_left(rules: HanabiRules, states: Any, turn: int) -> bool:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The site tells players apart by name."""
+    """Return the names made distinct, since the site tells players apart by name."""
     unique_names: list[str] = []
     for name in names:
         number, unique = 1, name

@@ -45,7 +45,7 @@ class RoundError(InterplayError):
 
 
 class WebRound(NamedTuple):
-    """A round as its file tells it.
+    """A round as its file records it.
 
     Attributes:
         file: The path within the folder.

@@ -49,7 +49,7 @@ class RefusedPickle(Exception):
 
 
 def _check_keys(keys: Sequence[Any]) -> None:
-    """Mappings go by words and numbers: hashing keys that are nested can take longer than anybody waits."""
+    """Refuse mappings whose keys are not words or numbers: hashing nested keys can take very long."""
     for key in keys:
         if not isinstance(key, str | bytes | int | float | None):
             raise RefusedPickle(f"it uses a {type(key).__name__} as a key, which no table needs")
@@ -76,7 +76,7 @@ def find_pickles(source: str | Path, patterns: tuple[str, ...]) -> Iterator[tupl
 
 
 def _from_archive(path: Path, patterns: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
-    """Members are read where they lie; nothing is unpacked to disk."""
+    """Yield the wanted files of an archive, read without unpacking to disk."""
     try:
         with BoundedFile(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:  # type: ignore[call-overload]
             for member in archive:

@@ -107,7 +107,7 @@ class StyledGame:
         return self.base.to_move(state.plain)
 
 
-def without_style(core: PyTree, plain: int) -> Any:
+def without_style(core: PyTree, plain: int) -> PyTree:
     """Return a policy without the weights that read the style; `plain` is the size of an observation without it."""
     shape = replace(core.shape, input=(plain,))
     empty = jax.eval_shape(lambda: network_of(shape, 1.0, jax.random.key(0)))
@@ -165,7 +165,7 @@ class AnyPlay(SelfPlay):
         """The discriminator's own optimiser."""
         return optax.flatten(optax.adam(self.options.rate, eps=1e-5))
 
-    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> PyTree:
         """Return a random discriminator. Runs have different ones: the key is made of the members' first weights."""
         number = jax.lax.bitcast_convert_type(jax.tree.leaves(members)[0].reshape(-1)[0], jnp.uint32)
         key = jax.random.fold_in(jax.random.key(0), number)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.agents.api import Agent
 from interplay.agents.registry import agent
@@ -110,7 +110,7 @@ def best_response(
     tables: int = 0,
     priority: Sequence[float] = (),
     met_states: float = 0.0,
-    members: Any = None,
+    members: PyTree = None,
     notes: Sequence[Mapping[str, Any]] | None = None,
     quiet: bool = False,
 ) -> Trained:

@@ -73,7 +73,7 @@ class BestResponseToClones(Method):
         return (number < schedule.at(self.odds, progress)) & (jnp.arange(number.shape[-1]) >= FIXED)
 
     def place_partners(
-        self, setup: TrainingSetup, partners: Any, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
+        self, setup: TrainingSetup, partners: PyTree, stats: PartnerStats, keys: tuple[PRNGKeyArray, PRNGKeyArray]
     ) -> PartnerPlacement:
         """Draw the roles that partners play in the first episodes."""
         assert setup.partners is not None
@@ -98,7 +98,7 @@ class BestResponseToClones(Method):
         return {"episode_state": jnp.where(done[:, None], randomness["substituted"], world.episode_state)}
 
     def joint_actions(
-        self, setup: TrainingSetup, partners: Any, world: RolloutWorld, actions: Array, key: PRNGKeyArray
+        self, setup: TrainingSetup, partners: PyTree, world: RolloutWorld, actions: Array, key: PRNGKeyArray
     ) -> tuple[Any, Int[Array, "env role"]]:
         """Return the partners' actions in the roles that they play, and the learner's in the others."""
         assert setup.partners is not None

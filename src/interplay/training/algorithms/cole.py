@@ -151,7 +151,7 @@ class COLE(Method):
     def _score_ego(self) -> Any:
         """Compiled: the mean score of each run's ego with each of the population, and with itself."""
 
-        def one(network: Any, population: Any, key: PRNGKeyArray) -> Float[Array, " member+1"]:
+        def one(network: Any, population: PyTree, key: PRNGKeyArray) -> Float[Array, " member+1"]:
             ego = NeuralPolicy(network, self.experiment.network.encoding)
             keys = jax.random.split(key, self.options.population + 1)
             each = jax.vmap(lambda other, k: self._score(ego, self.partners.policy(other), k))
@@ -163,7 +163,7 @@ class COLE(Method):
     def _score_initial(self) -> Any:
         """Compiled: the mean scores of the networks to begin with, [run, initial, initial]."""
 
-        def one(population: Any, key: PRNGKeyArray) -> Float[Array, "initial initial"]:
+        def one(population: PyTree, key: PRNGKeyArray) -> Float[Array, "initial initial"]:
             first = jax.tree.map(lambda x: x[: self.options.initial], population)
 
             def row(mine: Any, key: PRNGKeyArray) -> Array:

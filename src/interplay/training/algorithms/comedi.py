@@ -112,11 +112,11 @@ class CoMeDi(Method):
         logs = {"crossed_return": jnp.mean(by_table[:, CROSS])}
         return state, jnp.repeat(by_group.reshape(-1, 1), 2, axis=1), logs
 
-    def init_partners(self, members: PyTree, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Return partners whose own part acts as the member."""
         return self.update_partners(members, partners)
 
-    def update_partners(self, members: PyTree, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Return partners whose own part acts as the member does now."""
         core = jax.tree.map(lambda m, p: jnp.broadcast_to(m[:1], p.shape), members.policy, partners.own.core)
         return eqx.tree_at(lambda p: p.own.core, partners, core)
@@ -209,7 +209,7 @@ def earlier_members(experiment: Experiment, stages: list[Trained], options: CoMe
     return replace(partners, arrays=arrays)
 
 
-def fresh_members(experiment: Experiment, game: Game, labels: int, number: int) -> Any:
+def fresh_members(experiment: Experiment, game: Game, labels: int, number: int) -> PyTree:
     """Return random networks for member `number` of every run, [run, 1, ...]."""
     key = jax.random.fold_in(jax.random.key(experiment.seed), 1000 + number)
     runs = jnp.arange(experiment.runs) + experiment.first_run
@@ -218,11 +218,11 @@ def fresh_members(experiment: Experiment, game: Game, labels: int, number: int) 
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _new_members(game: Game, network: Network, labels: int, keys: Array) -> Any:
+def _new_members(game: Game, network: Network, labels: int, keys: Array) -> PyTree:
     return jax.vmap(jax.vmap(lambda key: new_member(game, network, labels, key)))(keys)  # type: ignore[arg-type]
 
 
-def _stacked(policies: list[Any]) -> Any:
+def _stacked(policies: list[Any]) -> PyTree:
     """Join networks [run, 1, ...] to [run, member, ...]."""
     return jax.tree.map(lambda *x: jnp.concatenate([jnp.asarray(p) for p in x], axis=1), *policies)
 

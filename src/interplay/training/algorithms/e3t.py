@@ -65,11 +65,11 @@ class E3T(Method):
     changes_partners = True
     can_continue = False
 
-    def init_partners(self, members: PyTree, partners: Any) -> Any:
+    def init_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Give the partner the ego's weights."""
         return eqx.tree_at(lambda p: p.base.core, partners, _core(members.policy))
 
-    def update_partners(self, members: PyTree, partners: Any) -> Any:
+    def update_partners(self, members: PyTree, partners: PyTree) -> PyTree:
         """Move the partner's weights towards the ego's."""
         decay = self.options.decay
 
@@ -100,7 +100,7 @@ class E3TWithPartnerModel(E3T):
         """The model's own optimiser."""
         return optax.flatten(optax.adam(self.options.model_rate, eps=1e-5))
 
-    def init_state(self, setup: TrainingSetup, members: PyTree) -> Any:
+    def init_state(self, setup: TrainingSetup, members: PyTree) -> PyTree:
         """Return the state of the model's optimiser."""
         return self.optimiser.init(_first(members.policy.model))
 
@@ -186,5 +186,5 @@ def _core(network: Any) -> Core:
     return network.core if isinstance(network, PartnerConditionedNetwork) else network
 
 
-def _first(tree: PyTree) -> Any:
+def _first(tree: PyTree) -> PyTree:
     return jax.tree.map(lambda x: x[0], tree)

@@ -201,7 +201,7 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
         return jnp.mean(entropy), jnp.mean(divergence)
 
     @eqx.filter_jit
-    def some_updates(model: GAMMAPartnerModel, state: PyTree, first: Array, data: Recording, key: Array) -> Any:
+    def some_updates(model: GAMMAPartnerModel, state: PyTree, first: Array, data: Recording, key: Array) -> PyTree:
         arrays, static = eqx.partition(model, eqx.is_array)
 
         def update(carry: Any, number: Array) -> tuple[Any, None]:

@@ -19,6 +19,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from interplay.agents.neural import NeuralPolicy
 from interplay.errors import InterplayError
@@ -173,7 +174,7 @@ def choose(trained: Trained, options: PoolOptions, runs: int, seed: int) -> tupl
 def play_all_pairs(trained: Trained, rounds: int, seed: int) -> PairResult:
     """Return the scores and events of all pairs, each biased player with its response, [pair, ...]."""
 
-    def one(biased: Any, response: Any, key: Any) -> PairResult:
+    def one(biased: PyTree, response: PyTree, key: Any) -> PairResult:
         policies = [NeuralPolicy(core, trained.experiment.network.encoding) for core in (biased, response)]
         return play_pair(trained.game, *policies, key, rounds)  # type: ignore[arg-type]
 
@@ -221,7 +222,7 @@ def pairs(
     preferences: list[dict[str, float]],
     biased_shaping: bool = False,
     *,
-    members: Any = None,
+    members: PyTree = None,
     stage: str = "",
     quiet: bool = False,
 ) -> Trained:

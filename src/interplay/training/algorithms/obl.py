@@ -26,7 +26,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from interplay.agents.basic import masked
 from interplay.agents.registry import agent
@@ -100,12 +100,12 @@ class OffBeliefLearning(SelfPlay):
         """Draw keys of the simulations."""
         return {"simulation": jax.random.split(jax.random.fold_in(key, 4), (steps, setup.experiment.envs))}
 
-    def record_step(self, setup: TrainingSetup, members: Any, world: RolloutWorld, step: JointStep) -> Situation:
+    def record_step(self, setup: TrainingSetup, members: PyTree, world: RolloutWorld, step: JointStep) -> Situation:
         """Keep every environment's state, from which `process_rollout` simulates all moves at once."""
         situation = Situation(state=world.state, key=step.randomness["simulation"])
         return jax.tree.map(lambda x: x[None], situation)  # [learner, slot]: one learner, a slot for each
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: Any, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(self, setup: TrainingSetup, state: Any, members: PyTree, rollout: Rollout) -> ProcessedRollout:
         """Put simulated returns in the place of states."""
         member = jax.tree.map(lambda x: x[0], members)
         steps, envs = setup.experiment.rollout, setup.experiment.envs
@@ -210,7 +210,7 @@ def train(experiment: Experiment, *, quiet: bool = False) -> Trained:
     return train_stage(experiment, method, members=members, notes=notes, quiet=quiet)
 
 
-def _initial_members(experiment: Experiment, game: Any, path: str) -> Any:
+def _initial_members(experiment: Experiment, game: Any, path: str) -> PyTree:
     """Return members of all runs, [run, 1, ...]: the checkpoint's policy, and random values."""
     core = getattr(agent(path).policy, "core", None)
     keys = jax.random.split(jax.random.key(experiment.seed), experiment.runs)

@@ -70,7 +70,7 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class Clones:
-    """A network a split, from the epoch that was liked best."""
+    """A network for each split, from its best epoch."""
 
     cores: Core  # arrays [split, ...]
     epoch: Int[np.ndarray, " split"]  # which one that was, from 1
@@ -186,7 +186,7 @@ class CloneProgress(NamedTuple):
 
 
 class ClonePace:
-    """How many batches are learnt between two words of progress."""
+    """How many batches are learnt between two lines of progress."""
 
     def __init__(self, progress: Callable[[CloneProgress], None] | None):
         self.progress, self.batches = progress, 1
@@ -332,10 +332,10 @@ def _learn(
     first: Array,
     many: Array,
 ) -> tuple[Any, Any, Float[Array, " split"]]:
-    """So many batches of every split, and the sums of their losses."""
+    """Update every split by a number of batches; return the sums of their losses."""
     how, batches, rule = static.how, orders.shape[1], _rule(static.how)
 
-    def step(core: PyTree, optimiser: Any, which: Array, memory: Any, key: PRNGKeyArray, number: Array) -> tuple:
+    def step(core: PyTree, optimiser: Any, which: Array, memory: PyTree, key: PRNGKeyArray, number: Array) -> tuple:
         part = static.taken(material.arrays, which, static.length)
         for_names, for_dropout = jax.random.split(jax.random.fold_in(key, number))
         if material.renamings is not None:
@@ -359,7 +359,7 @@ def _learn(
 
 @partial(jax.jit, static_argnums=0)
 def _kept(static: _Static, state: _CloneState, select: Array, number: Array) -> tuple[_CloneState, Array]:
-    """A network that is liked better than any before is kept."""
+    """Keep the network of a split if it has the best score so far."""
     now = select if static.judge is None else -static.judge(state.cores)
     better = now < state.likes
     kept = jax.tree.map(lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b), state.cores, state.best)
@@ -381,7 +381,7 @@ def _renamed(part: Sequences, names: Any, key: PRNGKeyArray) -> Sequences:
 def _mapped(static: _Static, arrays: PyTree, which: Int[Array, " sequence"], one: Callable[..., Any]) -> Any:
     """`one` of each of these whole sequences, a few at a time."""
 
-    def of_sequence(number: Array) -> Any:
+    def of_sequence(number: Array) -> PyTree:
         taken = static.taken(arrays, number[None], static.steps)
         return one(jax.tree.map(lambda x: x[0], taken))
 
@@ -426,7 +426,7 @@ def _chance(static: _Static, material: _Material, which: Int[Array, "split seque
 
 
 def _mean(static: _Static, arrays: PyTree, which: Int[Array, " sequence"], judged: Callable[..., Any]) -> tuple:
-    """Of what is judged step by step [step], the means over the decisions of the sequences; -1 is none."""
+    """Return means of values [step] over the decisions of the sequences; -1 where there is none."""
 
     def one(sequence: Sequences) -> tuple[Array, Array, Array]:
         loss, right = judged(sequence)

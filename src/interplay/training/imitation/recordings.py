@@ -263,7 +263,7 @@ def decisions(
 def _check(
     game: Game, games: Sequence[Recorded], actions: np.ndarray, legal: np.ndarray, turn: np.ndarray, scores: np.ndarray
 ) -> None:
-    """Every action was allowed, and the score is what was written down."""
+    """Check that every action was allowed and that the score is the recorded one."""
     allowed = np.take_along_axis(legal, actions[..., None], axis=-1)[..., 0]
     wrong = np.argwhere(turn & ~allowed)
     if len(wrong):
