@@ -15,6 +15,7 @@ from interplay.errors import InterplayError
 from interplay.games.api import NOTHING, Step, no_observation
 from interplay.games.records import record
 from interplay.games.registry import make
+from interplay.partners import compare
 from interplay.partners.best_responses import Contest, Evaluation
 from interplay.partners.build import build
 from interplay.partners.config import Build
@@ -32,6 +33,7 @@ from interplay.partners.panel import (
 from interplay.partners.panel_file import read_panel, write_panel
 from interplay.rollout.engine import run
 from interplay.rollout.teams import ego_teams
+from interplay.stats import interval_table
 from interplay.stats.brprox.summary import br_prox
 from interplay.stats.estimators import iqm
 from interplay.traces import TraceSet
@@ -177,6 +179,39 @@ def test_br_prox_of_sets_is_that_of_enumeration(panel):
         expected += [own / best] if best > 0 else []
     assert grade.overall.rows[0]["br_prox"] == pytest.approx(iqm(expected))
     assert grade.overall.rows[0]["sets"] == 9
+
+
+def test_intervals_of_a_grade_and_of_a_comparison_draw_partners_and_not_sets(panel):
+    grade = summarise(
+        TraceSet.in_memory(run(GAME, teams(GAME, AGENTS[2], panel), episodes=2, seed=0)), GAME, AGENTS[2], panel, 0
+    )
+    (row,) = grade.overall
+    (naive,) = interval_table(
+        grade.values, seed=0, value="score", units=["partner"], fixed=["seat_of_agent"], statistic="mean"
+    )
+    assert row["mean"] == naive["estimate"]
+    assert row["mean_low"] < row["mean"] < row["mean_high"]
+    assert row["mean_high"] - row["mean_low"] > 1.2 * (naive["high"] - naive["low"])
+    both = AGENTS[1:]
+    traces = TraceSet.in_memory(run(GAME, compare.teams(GAME, both, panel), episodes=2, seed=0))
+    differences = compare.summarise(traces, GAME, both, panel, 0).differences.rows[0]
+    by_hand = np.mean([score(s, 1, seat) - score(s, 2, seat) for s in SETS for seat in range(3)])
+    assert differences["difference"] == pytest.approx(by_hand)
+    assert differences["low"] < differences["difference"] < differences["high"]
+
+
+def test_two_skills_of_a_partner_are_drawn_together():
+    named = [replace(agent("stay"), name=name) for name in ("a.final", "a.mid", "b.final", "b.mid")]
+    members = [PanelMember(one, "final", one.name[2:]) for one in named]
+    pairs = Panel.of("pairs", members)
+    assert [pairs.sampling_levels(beside, 2) for beside in pairs.partner_sets(2)] == [
+        {"partner_1": "a"},
+        {"partner_1": "a"},
+        {"partner_1": "b"},
+        {"partner_1": "b"},
+    ]
+    mixed = pairs.mixed(3)
+    assert mixed.sampling_levels(mixed.sets[6], 3) == {"partner_1": "a", "partner_2": "b"}  # a.mid and b.final
 
 
 def test_mixed_fills_the_seats_with_every_ordered_set():

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from interplay.agents.api import Agent
 from interplay.errors import InterplayError
@@ -59,9 +60,10 @@ def teams(game: Game, agents: Sequence[Agent], panel: Panel) -> list[Team]:
 def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel, seed: int) -> Comparison:
     """Compare the agents by the traces of `teams`, in the order in which those were played."""
     values = _values(traces, game, agents, panel)
-    units = {"units": ["partner"], "fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
+    partners = panel.sampling_columns(game.num_seats)
+    units = {"units": ["+".join(partners)], "fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
     means = interval_table(values, by=["agent"], value="score", **units)
-    pairs = _differences(values, [agent.name for agent in agents])
+    pairs = _differences(values, [agent.name for agent in agents], partners)
     overall = interval_table(pairs, by=["agent", "against"], value="difference", **units)
     alone = {"fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
     rule = scoring(game.id, game.options)
@@ -88,7 +90,8 @@ def _with_rule(table: Table, rule: Row) -> Table:
 
 def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel) -> Table:
     summary, seats = traces.summary().rows, game.num_seats
-    names = [panel.name_of(beside) for beside in panel.partner_sets(seats)]
+    sets = panel.partner_sets(seats)
+    names = [{"partner": panel.name_of(beside)} | panel.sampling_levels(beside, seats) for beside in sets]
     each = len(summary) // (len(agents) * len(names) * seats)
     rows = []
     for number, row in enumerate(summary):
@@ -98,7 +101,7 @@ def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel)
         rows.append(
             {
                 "agent": agents[agent].name,
-                "partner": names[partner],
+                **names[partner],
                 "seat_of_agent": seat,
                 "index": number % each,
                 "episode": row["episode"],
@@ -108,16 +111,17 @@ def _values(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Panel)
     return Table.of(rows, "Episodes")
 
 
-def _differences(values: Table, names: Sequence[str]) -> Table:
+def _differences(values: Table, names: Sequence[str], partners: Sequence[str]) -> Table:
     """A row per pair of agents, partner, seat and episode that both played."""
-    score = {(r["agent"], r["partner"], r["seat_of_agent"], r["index"]): r["score"] for r in values}
-    cells = list(dict.fromkeys((r["partner"], r["seat_of_agent"], r["index"]) for r in values))
+    columns = ("partner", *partners, "seat_of_agent", "index")
+    scores: dict[str, dict[tuple[Any, ...], float]] = {name: {} for name in names}
+    for row in values:
+        scores[row["agent"]][tuple(row[c] for c in columns)] = row["score"]
     rows: list[Row] = []
     for agent, against in itertools.combinations(names, 2):
-        for partner, seat, index in cells:
-            difference = score[agent, partner, seat, index] - score[against, partner, seat, index]
-            place = {"partner": partner, "seat_of_agent": seat, "index": index}
-            rows.append({"agent": agent, "against": against, **place, "difference": difference})
+        for cell, score in scores[agent].items():
+            place = dict(zip(columns, cell, strict=True))
+            rows.append({"agent": agent, "against": against, **place, "difference": score - scores[against][cell]})
     return Table.of(rows, "Paired differences")
 
 

@@ -27,7 +27,7 @@ LEAST_EPISODES = 20
 class Grade:
     """What an agent achieves with a panel."""
 
-    overall: Table  # one row: the inter-quartile mean over partners, seats and episodes with its interval
+    overall: Table  # one row: inter-quartile mean and mean over partners, seats and episodes with their intervals
     partners: Table  # a row per partner: mean score with interval
     cells: Table  # a row per partner and seat of the agent
     values: Table  # a row per episode
@@ -51,8 +51,11 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     measured = MeasuredTraces(traces, most=len(traces))
     values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
-    one = interval_table(values, by=["agent", "game"], units=["partner"], fixed=["seat_of_agent"], **common)
-    overall = one.rows[0]
+    units = {"units": ["+".join(panel.sampling_columns(game.num_seats))], "fixed": ["seat_of_agent"]}
+    overall, mean = (
+        interval_table(values, by=["agent", "game"], statistic=statistic, **units, **common).rows[0]
+        for statistic in ("iqm", "mean")
+    )
     low_level = [r for r in values if r["partner"] == "stay"]
     rows = [
         {
@@ -63,7 +66,9 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "iqm": overall["estimate"],
             "low": overall["low"],
             "high": overall["high"],
-            "mean": sum(values.column("score")) / len(values),
+            "mean": mean["estimate"],
+            "mean_low": mean["low"],
+            "mean_high": mean["high"],
             "alone": sum(r["score"] for r in low_level) / len(low_level) if low_level else None,
             "partners": len(panel.partners),
             **({"sets": len(panel.sets)} if panel.sets else {}),
@@ -188,6 +193,7 @@ def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
     seats, sets = game.num_seats, panel.partner_sets(game.num_seats)
     each = len(scores) // (len(sets) * seats)
     names = [panel.name_of(beside) for beside in sets]
+    levels = [panel.sampling_levels(beside, seats) for beside in sets]
     privileged = [any(a.identity(game).privileged for a in panel.agents_of(beside)) for beside in sets]
     rows = []
     for number, row in enumerate(scores):
@@ -196,6 +202,7 @@ def _values(scores: Table, game: Game, ego: Agent, panel: Panel) -> Table:
             {
                 "agent": ego.name,
                 "partner": names[team // seats],
+                **levels[team // seats],
                 "game": game.id,
                 "seat_of_agent": team % seats,
                 "episode": row["episode"],

@@ -60,6 +60,11 @@ class PanelMember:
     responses: tuple[Response, ...] = ()  # at most one for each seat
     notes: Mapping[str, Any] = field(default_factory=dict)  # plain values: its preference, returns, steps
 
+    @property
+    def base_name(self) -> str:
+        """The name without the skill: two skills of one partner are no independent partners."""
+        return self.agent.name if self.skill is None else self.agent.name.removesuffix(f".{self.skill}")
+
     def response(self, seat: int) -> Response | None:
         """Return the best response in a seat, or None."""
         return next((r for r in self.responses if r.seat == seat), None)
@@ -127,6 +132,19 @@ class Panel:
     def name_of(self, beside: PartnerSet) -> str:
         """Return the name of a set."""
         return set_name([agent.name for agent in self.agents_of(beside)])
+
+    def base_names_of(self, beside: PartnerSet) -> tuple[str, ...]:
+        """Return the partners that intervals draw, without their skills: those of a set, or the one in all seats."""
+        numbers = beside.numbers if self.sets else beside.numbers[:1]
+        return tuple(self.members[i].base_name if self.members else self.partners[i].name for i in numbers)
+
+    def sampling_columns(self, seats: int) -> list[str]:
+        """Return the columns of `sampling_levels`: partner_1, and as many more as sets have further seats."""
+        return [f"partner_{n}" for n in range(1, seats if self.sets else 2)]
+
+    def sampling_levels(self, beside: PartnerSet, seats: int) -> dict[str, str]:
+        """Return the partners of a set by column, for intervals whose unit is these columns joined by +."""
+        return dict(zip(self.sampling_columns(seats), self.base_names_of(beside), strict=True))
 
     def mixed(self, seats: int) -> Panel:
         """Return the panel with every ordered set of its partners in a game of so many seats.

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
-from interplay.partners.panel import SET_JOIN, Panel, PanelMember, PartnerSet
+from interplay.partners.panel import SET_JOIN, Panel, PartnerSet
 from interplay.stats.brprox.summary import BRProx, br_prox
 from interplay.table import Row, Table
 
@@ -32,18 +32,10 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
     return br_prox(rows, _best_response_rows(panel, sets.values()), seed=seed, propagate=True)
 
 
-def unit(member: PanelMember) -> str:
-    """The partner that a member is a skill of: two skills of one candidate are no independent partners."""
-    return member.agent.name if member.skill is None else member.agent.name.removesuffix(f".{member.skill}")
-
-
 def set_unit(panel: Panel, beside: PartnerSet) -> tuple[str, str | None]:
     """The name and skill of a set of partners in tables of BR-Prox: a|b with mid|final where the panel has sets."""
-    members = [panel.members[i] for i in beside.numbers]
-    if not panel.sets:
-        return unit(members[0]), members[0].skill
-    skills = [m.skill or "" for m in members]
-    return SET_JOIN.join(unit(m) for m in members), SET_JOIN.join(skills) if any(skills) else None
+    skills = [panel.members[i].skill or "" for i in (beside.numbers if panel.sets else beside.numbers[:1])]
+    return SET_JOIN.join(panel.base_names_of(beside)), SET_JOIN.join(skills) if any(skills) else None
 
 
 def by_cell(panel: Panel, result: BRProx) -> dict[tuple[str, int], Row]:

@@ -56,7 +56,7 @@ def grade_document(
     """The report of `interplay grade`."""
     tables = {"standing": standing} if standing is not None else {}
     made = grade_report(
-        overall,
+        _with_headline(overall),
         partners,
         title=f"{overall.rows[0]['agent']} in {game.id}",
         subtitle="How well it works with each partner of a panel",
@@ -69,9 +69,19 @@ def grade_document(
     return replace(made, sections=[*made.sections, *more, *replays])
 
 
+def _with_headline(overall: Table) -> Table:
+    """Leave the mean alone, with its interval, where half of the episodes have one score: that is the middle half's."""
+    (row,) = overall
+    if not row["low"] == row["high"] != row["mean"]:
+        return overall
+    kept = {name: value for name, value in row.items() if name not in ("iqm", "mean_low", "mean_high")}
+    return Table.of([kept | {"low": row["mean_low"], "high": row["mean_high"]}], overall.title)
+
+
 GRADE_INTRO = (
     "The agent played with every partner in every seat. The headline is the inter-quartile mean over all of these "
-    "episodes; its interval treats the partners as a sample of those that the agent might meet. The other intervals "
+    "episodes, or their mean where half of them have one score, such as none; its interval treats the partners as a "
+    "sample of those that the agent might meet (two skills of one partner are drawn together). The other intervals "
     "are about the very partner that they stand beside. *gives* and *gets* are hand-overs per episode that helped to "
     "reach the goal, *partner offers* what the partner put within reach, *ignored percent* what nobody took of that. "
     "*BR-Prox*, where the panel has best responses, is the agent's mean score over that of the partner's best response "
