@@ -362,7 +362,9 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
         numbers.append(KeyNumber("ignored", f"{helped['ignored_percent']:.0f} %", what))
     episodes = sum(r["episodes"] or 0 for r in partners) if "episodes" in partners.columns else 0
     count = str(len(set(partners.column("partner"))))
-    numbers.append(KeyNumber("partners", count, f"{episodes:,} episodes" if episodes else ""))
+    first = overall.rows[0]
+    what = "partners" if first.get("sets") is None else f"sets of {first['partners']} partners"
+    numbers.append(KeyNumber(what, count, f"{episodes:,} episodes" if episodes else ""))
     centre = centre_of(partners, value if value in partners.columns else None)
     known = [r for r in partners if r[centre] is not None]
     if known:
