@@ -56,6 +56,12 @@ def test_the_receiver_gets_what_the_passer_gives(graded):
     assert 0 <= passer["ignored_percent"] < 50
     assert (idle["gets"], idle["partner_offers"]) == (0, 0)
     assert idle["ignored_percent"] is None  # nothing was offered, so nothing could be ignored
+    (overall,) = found.overall
+    assert overall["gets"] == pytest.approx((passer["gets"] + idle["gets"]) / 2)
+    assert overall["ignored_percent"] == pytest.approx(passer["ignored_percent"])
+    assert overall["gets_low"] < overall["gets"] < overall["gets_high"]
+    assert overall["ignored_percent_low"] is None  # of two partners one offers nothing: too few to say how sure it is
+    assert (overall["gives"], overall["gives_low"], overall["gives_high"]) == (0, 0, 0)
 
 
 def test_whoever_ignores_its_partner_is_found_out():
@@ -63,9 +69,11 @@ def test_whoever_ignores_its_partner_is_found_out():
     game = interplay.make("overcooked/counter_circuit", horizon=120)
     ego, chosen = agent("stay"), panel(game, partners=["overcooked/onion_passer"])
     traces = TraceSet.in_memory(run(game, grading.teams(game, ego, chosen), episodes=2, seed=0))
-    (row,) = grading.summarise(traces, game, ego, chosen, seed=0).partners.rows
+    graded = grading.summarise(traces, game, ego, chosen, seed=0)
+    (row,), (overall,) = graded.partners, graded.overall
     assert row["partner_offers"] > 1
     assert row["ignored_percent"] == 100
+    assert [overall[f"ignored_percent{end}"] for end in ("", "_low", "_high")] == [100, 100, 100]
 
 
 def test_panels():

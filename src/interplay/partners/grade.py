@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from interplay.agents.api import Agent
+from interplay.errors import InterplayError
 from interplay.games.api import Game
 from interplay.games.registry import scoring
 from interplay.metrics.interdependence.metric import counted_channels, readable
@@ -16,11 +21,14 @@ from interplay.partners.panel import Panel
 from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
+from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.summary import BRProx
+from interplay.stats.resampling_design import design
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
 LEAST_EPISODES = 20
+OFFERS = "triggers"  # the metric that counts what a seat puts within reach of another
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,8 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "privileged": ego.identity(game).privileged,
         }
     ]
-    helped = teamwork(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
+    helping = help_by_episode(measured.measure(["score", "interdependence"]), values) if readable(game) else {}
+    helped = teamwork(helping, values)
     by = ["agent", "partner", "game", *scoring(game.id, game.options)]
     means = _means(values, by, seed)
     partners = Table.of([row | helped.get(row["partner"], {}) for row in means], "Partners")
@@ -85,7 +94,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     if near is not None:
         cells, partners = _with_ratios(panel, near, cells, partners)
         rows[0] |= headline(near, ego.name)
-    overall = rows[0] | _pooled(helped)
+    overall = rows[0] | _pooled(helped, _help_intervals(helping, values, units, seed))
     return Grade(
         overall=Table.of([overall], "Grade"),
         partners=partners,
@@ -114,47 +123,86 @@ def _with_ratios(panel: Panel, near: BRProx, cells: Table, partners: Table) -> t
     return Table.of(wide, cells.title), Table.of(of_partners, partners.title)
 
 
-def teamwork(measured: Table, values: Table) -> dict[str, Row]:
-    """Return hand-overs by partner and per episode; empty for games that cannot tell.
+def help_by_episode(measured: Table, values: Table) -> dict[Any, dict[str, float]]:
+    """Return hand-overs of every episode that has any; empty for games that cannot tell.
 
     Counted are the hand-overs that reached a goal, given to the partner and got from it; what the partner offered; and
-    the shares of its offers, in per cent, that it took back itself (parked) and that nobody used (ignored).
+    how much of that it took back itself (parked) and nobody used (ignored).
 
     Args:
         measured: Interdependence of the episodes.
-        values: The episodes with the partner and the agent's seat.
+        values: The episodes with the agent's seat.
     """
     if "giver" not in measured.columns:
         return {}
-    ego_seat = {row["episode"]: (row["partner"], row["seat_of_agent"]) for row in values}
-    sums: dict[str, dict[str, float]] = {}
+    ego_seat = {row["episode"]: row["seat_of_agent"] for row in values}
+    sums: dict[Any, dict[str, float]] = {episode: {} for episode in ego_seat}
 
-    def add(partner: str, what: str, value: float | None) -> None:
+    def add(episode: Any, what: str, value: float | None) -> None:
         if value is not None:
-            partner_sums = sums.setdefault(partner, {})
-            partner_sums[what] = partner_sums.get(what, 0) + value
+            sums[episode][what] = sums[episode].get(what, 0) + value
 
     for row in measured.where(window="unlimited"):
-        partner, seat = ego_seat[row["episode"]]
+        seat = ego_seat[row["episode"]]
         if row["metric"] == "constructive" and seat in (row["giver"], row["receiver"]):
-            add(partner, "gives" if row["giver"] == seat else "gets", row["value"])
-        elif row["metric"] in ("triggers", PARKED, IGNORED) and row["seat"] != seat:
-            add(partner, row["metric"], row["value"])
-    partners = list(dict.fromkeys(values.column("partner")))
-    episodes = len(values) / len(partners)
-    return {partner: _help(sums.get(partner, {}), episodes) for partner in partners}
+            add(row["episode"], "gives" if row["giver"] == seat else "gets", row["value"])
+        elif row["metric"] in (OFFERS, PARKED, IGNORED) and row["seat"] != seat:
+            add(row["episode"], row["metric"], row["value"])
+    return sums
+
+
+def teamwork(helping: Mapping[Any, Mapping[str, float]], values: Table) -> dict[str, Row]:
+    """Return hand-overs by partner and per episode, and the shares of its offers that were parked and ignored."""
+    if not helping:
+        return {}
+    partners: dict[str, Row] = {}
+    for (partner,), part in values.groups("partner").items():
+        episodes = [helping[episode] for episode in part.column("episode")]
+        known = {name for episode in episodes for name in episode}
+        partners[partner] = _help({n: sum(e.get(n, 0) for e in episodes) for n in known}, len(episodes))
+    return partners
+
+
+def _help_intervals(helping: Mapping[Any, Mapping[str, float]], values: Table, units: Row, seed: int) -> Row:
+    """Return limits of what `_pooled` gives, with partners drawn; null where too few offer anything."""
+    if not helping:
+        return {}
+    drawn = [column for unit in units["units"] for column in unit.split("+")]
+    columns = {name: values.column(name) for name in [*drawn, *units["fixed"]]}
+    plan = design(columns, len(values), **units)
+    helped = [helping[episode] for episode in values.column("episode")]
+    counted = {
+        name: np.array([e.get(name, 0.0) for e in helped]) for name in ("gives", "gets", OFFERS, PARKED, IGNORED)
+    }
+    everything = np.ones(len(values))
+    ratios = {"gives": ("gives", everything, 1), "gets": ("gets", everything, 1)}
+    ratios |= {f"{end}_percent": (end, counted[OFFERS], 100) for end in (PARKED, IGNORED)}
+    limits: Row = {}
+    for name, (what, among, scale) in ratios.items():
+        above, below = scale * counted[what], among
+
+        def ratio(counts: np.ndarray, above: np.ndarray = above, below: np.ndarray = below) -> np.ndarray:
+            total = counts @ below
+            return np.divide(counts @ above, total, out=np.full(len(counts), np.nan), where=total > 0)
+
+        try:
+            interval = bootstrap_counts(ratio, plan, seed=seed)
+            limits[name] = (interval.low, interval.high)
+        except InterplayError:  # hardly any partner offers anything
+            limits[name] = (None, None)
+    return limits
 
 
 def _help(sums: dict[str, float], episodes: float) -> Row:
     """Return columns of help; null where nothing can be handed over, or no partner offered anything."""
-    offers = sums.get("triggers")
+    offers = sums.get(OFFERS)
     shares = {f"{end}_percent": 100 * sums[end] / offers if offers else None for end in (PARKED, IGNORED)}
     per_episode = {name: sums[name] / episodes if name in sums else None for name in ("gives", "gets")}
     return {**per_episode, "partner_offers": None if offers is None else offers / episodes, **shares}
 
 
-def _pooled(helped: dict[str, Row]) -> Row:
-    """The same over all partners, who played equally many episodes."""
+def _pooled(helped: dict[str, Row], limits: Mapping[str, tuple[float | None, float | None]]) -> Row:
+    """The same over all partners, who played equally many episodes, with intervals."""
     if not helped:
         return {}
     rows = list(helped.values())
@@ -167,7 +215,11 @@ def _pooled(helped: dict[str, Row]) -> Row:
     total = sum(r["partner_offers"] for r in offered)
     ends = (f"{end}_percent" for end in (PARKED, IGNORED))
     shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
-    return {"gives": mean("gives"), "gets": mean("gets"), **shares}
+    pooled: Row = {}
+    for name, value in {"gives": mean("gives"), "gets": mean("gets"), **shares}.items():
+        low, high = limits[name] if value is not None else (None, None)
+        pooled |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return pooled
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:

@@ -358,7 +358,9 @@ def _grade_numbers(overall: Table, partners: Table, value: str, unit: str) -> li
         numbers.append(KeyNumber("BR-Prox", f"{near['br_prox']:.2f}", f"of a best response {interval}"))
     if len(overall) == 1 and overall.rows[0].get("ignored_percent") is not None:
         helped = overall.rows[0]
+        limits = bracket(helped.get("ignored_percent_low"), helped.get("ignored_percent_high"), 0)
         what = f"of what partners offered; it gets {helped['gets']:.1f} and gives {helped['gives']:.1f} an episode"
+        what = f"{limits} {what}".strip()
         numbers.append(KeyNumber("ignored", f"{helped['ignored_percent']:.0f} %", what))
     episodes = sum(r["episodes"] or 0 for r in partners) if "episodes" in partners.columns else 0
     count = str(len(set(partners.column("partner"))))
