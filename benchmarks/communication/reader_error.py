@@ -6,7 +6,7 @@ INTERPLAY_DATA=FOLDER python benchmarks/communication/reader_error.py --reader o
 
 FOLDER holds collab_logs/messages.jsonl. Halves: fitting and testing by episode; blind, blind2 and held_out were
 labelled before the rules were run on them, and no rule was changed for held_out; tricky to
-tricky19 and the other languages are made up.
+tricky22 and the other languages are made up.
 `--errors` prints what is misread in a half; look at the fitting half only while you change rules. `--write` renews the
 table that `interplay llm audit` prints. `--reader` measures a model as the reader, and how often it agrees with the
 rules.
@@ -44,7 +44,7 @@ from interplay.metrics.communication.records import VERBS
 SHORT = {"put": "put_obj_in_utensil", "place": "place_obj_on_counter", "fill": "fill_dish_with_food"}
 LABELS = Path(__file__).parents[2] / "tests" / "metrics" / "communication" / "labels.json"
 LANGUAGES = ("languages", "languages2", "languages3", "languages4")
-TRICKY_SETS = ("tricky", *(f"tricky{number}" for number in range(2, 20)))
+TRICKY_SETS = ("tricky", *(f"tricky{number}" for number in range(2, 23)))
 HALVES = ("fitting", "testing", "blind", "blind2", "held_out", *TRICKY_SETS, *LANGUAGES)
 TRICKY = LABELS.with_name("tricky_messages.txt")
 TABLE = Path(reader_error.__file__).with_suffix(".json")

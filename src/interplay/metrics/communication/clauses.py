@@ -53,6 +53,7 @@ _TELLING = {
 }  # fmt: skip
 _MUST = {"have", "need", "must", "should", "had", "better", "could"}
 _DONE_ALREADY = {"already", "earlier", "previously", "before"}
+_CIRCUMSTANCES = {"in", "at", "for", "during", "by", "with", "this", "on", "from", "under", "as", "within"}
 _NO_WISH = {
     "not", "never", "no", "without", "don't", "didn't", "haven't", "isn't", "aren't", "won't", "can't", "cannot",
     "nothing", "see", "saw", "know", "knew", "thought", "said", "told", "asked", "thanks", "thank", "wait", "waiting",
@@ -73,7 +74,7 @@ _STARTING = {
     "be", "run",
 }  # fmt: skip
 _BETWEEN = DETERMINERS | {"3", "2", "timestep", "timesteps", "step", "steps", "actual", "right", "full", "to", "first"}
-_LABELS = {"step", "steps", "task", "tasks", "job", "jobs", "part", "side", "turn", "duties", "role"}
+_LABELS = {"step", "steps", "task", "tasks", "job", "jobs", "part", "side", "turn", "duties", "role", "plan", "list"}
 _ACT_NOUNS = {"action", "command", "process", "cycle", "operation", "step", "function"}
 _PROCESSES = {"boil", "bake", "simmer", "roast"}  # "start the boil" names an act, "the cook" a person
 _FIRST_PERSON = {
@@ -102,7 +103,8 @@ _INFORMS = re.compile(
     r"|help me (?:understand|figure|keep)|double check|note that|see if|proceed with the next)\b"
 )
 _PROHIBITS = re.compile(
-    r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|stop|avoid|not|mustn't|shouldn't|"
+    r"(?:(?:do|does|must|should|could|can|will|need) not|don't|dont|never|no need|no(?: more)? (?=\w+ing\b)|"
+    r"stop|avoid|not|mustn't|shouldn't|"
     r"neither|by no means|under no circumstances|on no account|at no point|can't|cannot|won't|needn't|refrain|"
     r"hold off|put off|postpone|skip|cease|quit|instead of|rather than|without|no longer|"
     r"(?:try|be careful|take care) not|"
@@ -126,9 +128,13 @@ _QUOTES = (
 _ACTS = "|".join(sorted({phrase[0] for phrase in PHRASES} - {"wait", "hold", "stay", "stand"}))
 _RETRACTS = re.compile(
     r"(?<=[\w.,;!)–—-] )(?:(?:no|oh|oops|sorry|ah|hmm|actually),? )*(?:wait,? no|no,? wait|scratch that|strike that|"
-    r"on second thoughts?|correction|or rather(?! than)|i mean(?! it\b)|sorry,? i meant|make that|"
-    r"never ?mind(?: that| the [\w ]+?(?=[,.;]))?|forget (?:that|it|what i (?:just )?said|my last (?:message|request)))"
-    rf"\b[,:.!]?|(?:(?<=[,;–—-] )|(?<=\.\. ))(?:no|sorry|oops),? (?=(?:just |please )?(?:{_ACTS}|on|in|into|onto) )",
+    r"hold that thought|"
+    r"on second thoughts?|correction|or rather(?! than)|i mean(?! it\b)|(?:sorry|wait),? i meant|make that|"
+    r"(?:no,? )?not yet|"
+    r"never ?mind(?: that| the [\w ]+?(?=[,.;]))?|(?:forget|ignore|disregard)"
+    r" (?:that|it|what i (?:just )?said|my last (?:message|request))|i take (?:that|it) back)"
+    rf"\b[,:.!]?|(?:(?<=[,;–—-] )|(?<=\.\. ))(?:no|sorry|oops),? (?=(?:just |please )?(?:{_ACTS}|on|in|into|onto) "
+    r"|(?:an?|the) (?:\w+ )?\w+(?: first| instead)?(?:[.,!]|$))",
     re.IGNORECASE,
 )
 _VERB_WORDS = r"(?:please |now |then |could you |can you |assistant, |chef, )*(?:pick(?: up)?|\w+)(?: me| us| up)?\b"
@@ -229,7 +235,9 @@ def _without_retracted(text: str) -> str:
         if words and not verbs_in(words) and (verb := re.match(_VERB_WORDS, before[start:], flags=re.I)):
             before = f"{before[:start]}{verb[0]}"  # another thing for the same verb: "bring me an egg, I mean a dish"
         else:
-            before = before[:start]
+            thing = re.search(r"\b(?:the|an?) [\w ]+?(?= (?:on|in|into|onto|to|from)\b|$)", before[start:])
+            it = thing is not None and {"it", "them"} & set(words[1:3])
+            before = f"{before[:start]}{thing[0]}." if thing and it else before[:start]
         text = f"{before} {after}"
     return text
 
@@ -321,7 +329,8 @@ def _of_sentence(
             aside = "leading" if until_comma else "own" if _is_sticky(words) else ""
             puts_off = words[0] in ("until", "till")
             continue
-        if piece.colon or (puts_off and piece.comma and words[0] == "then"):
+        orders = words[0] == "so" and starts_with_verb(words[1:])  # "before I can bake it, so hand it over"
+        if piece.colon or orders or (puts_off and piece.comma and words[0] == "then"):
             aside = ""
         if aside and _is_bare(words) and (aside == "own" or not piece.comma) and "me" not in words:
             parsed_clauses.append(Clause(tuple(words), TELL, None, piece.text))
@@ -499,7 +508,7 @@ def _act_of_yours(words: list[str]) -> list[str] | None:
 
 def _adverbial(words: Sequence[str]) -> int:
     """How many words before the subject only say when or where: `in three steps | I'll take it`."""
-    if words[0] not in ("in", "at", "for", "during", "by", "with", "this", "on", "from", "under", "as", "within"):
+    if words[0] not in _CIRCUMSTANCES and words[:2] != ["that", "way"]:
         return 0
     subject = next((at for at, w in enumerate(words[:7]) if w in _FIRST_PERSON | _SECOND_PERSON), 0)
     return 0 if verbs_in(words[:subject]) or "no" in words else subject
@@ -557,6 +566,8 @@ def _subject(rest: list[str], names: Names, partner: int | None) -> tuple[str, i
             return _named(rest[1], rest[2:], names)
         return TELL, None, rest
     if first in ("you", "you'll", "you'd"):
+        while rest[1:2] and rest[1] in ("then", "now", "also", "just", "only") and rest[2:4] == ["have", "to"]:
+            rest = [first, *rest[2:]]
         telling = rest[1:2] and rest[1] in _TELLING and not (rest[1] == "have" and rest[2:3] == ["to"])
         telling = telling and not (rest[1] == "just" and rest[2:3] and rest[2] not in PARTICIPLES)
         able = rest[1:2] and rest[1] in ("can", "could", "may", "might", "should")
@@ -649,6 +660,8 @@ def _verbless(words: list[str], listed: bool) -> list[str] | None:
         return None
     if "from" in words[1:5] and any(p.place.endswith("dispenser") for p in places_in(words)) and len(words) <= 7:
         return ["get", *words]
+    if listed and words[-2:] == ["to", "me"] and len(words) <= 5:
+        return ["bring", *words[:-2]]
     places = [p.start for p in places_in(words)]
     to_counter = words[0] in ("one", "a", "an") or words[-2:] == ["to", "counter"]
     ways = ("into", "onto", "out", "to") if to_counter else ("into", "onto", "out")

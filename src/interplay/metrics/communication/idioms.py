@@ -40,9 +40,9 @@ _REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
      r" (?:is|are|should be|must be|will be|lies|should lie)(?: now)? (?:on|with|in|to) (?=\w+ing\b)",
      "please start "),
     (rf"\b(?:it|this|that|now|here|next)(?:'s|'d| is| was| would| might| could| makes| seems)(?: now| also| be)* "
-     rf"(?:an? |the |about |very |more |high |{_EVALUATED} )*(?:{_EVALUATED}|time|turn|moment)(?: time| moment|"
-     rf" idea| move| plan| thing| point| step| sense)?(?: now| here| then)?(?: for you)? to "
-     rf"(?=(?!know|see|hear|have)\w)", "please "),
+     rf"(?:an? |the |about |very |really |so |more |high |{_EVALUATED} )*(?:{_EVALUATED}|time|turn|moment)"
+     rf"(?: time| moment| idea| move| plan| thing| point| step| sense)?(?: now| here| then)?(?: for you)? to "
+     rf"(?=(?!know|see|hear|have)\w|have (?:it|them|(?:the|an?|both) [\w~ ]+?) (?:{_PREPARED})\b)", "please "),
     (r"\b(?:the |your )?(?:next |remaining |other |first |last )*(?:thing|task|job|step|item|point|action)s?"
      r" (?:on|for|in) (?:your (?:list|agenda|plan|side|end|plate)|you)(?: now| next)?(?: is| are| will be|:)"
      r" (?=\w+ing\b)", "please start "),
@@ -54,7 +54,8 @@ _REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
      r"to be done|open)(?: for you)?(?: now)?: (?=\w+ing\b)", "please start "),
     (r"\b(?:leave|let) ((?:the|that|this) [\w~ ]+?|it|them) (?:alone|be|lie|lying|aside|out of it)\b",
      r"don't touch \1,"),
-    (r"^(?:(?:and|so|just|please|but) )*leave (?:it|them|that|the [\w~]+)$", "don't touch it"),
+    (r"^(?:(?:and|so|just|please|but|actually),? )*leave (?:it|them|that|the [\w~]+)(?=$|(,) |( and) (?:cut|slice|bake|"
+     r"boil|cook|get|fetch|take|pick|bring)\b)", "don't touch it,"),
     (r"\bget ((?:the|an?|that) [\w~ ]+?) ready(?: for me| to \w+| for me to \w+)? by (\w+ing) (?:it|them)\b",
      r"please start \2 \1"),
     (rf"\bi(?:'d| would) (?:rather|prefer(?: that| it if)?|like it if) you ({_PREPARED})\b(.*?)(?: than .*)?$",
@@ -77,13 +78,14 @@ _REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"(?:^|(?<=: )|(?<=, ))(\w+ing\b.*), please$", r"please start \1"),
     (rf"\byou(?:'re| are) (?:responsible for|in charge of|tasked with) {_DOING}", "please start "),
     (r"\bset (?:the )?(?:pot|oven|blender)\d? to (?=\w)", "please "),
-    (r"\bget (it|them|the(?: (?!(?:from|and|on|in|to|at)\b)[\w~]+){1,4}?) (baking|cooking|boiling|roasting|simmering)\b"
-     r"(?! in\b)", r"start \2 \1"),
+    (r"\b(?:get|set) (it|them|the(?: (?!(?:from|and|on|in|to|at)\b)[\w~]+){1,4}?) "
+     r"(baking|cooking|boiling|roasting|simmering)\b(?! in\b)", r"start \2 \1"),
     (r"^(the [\w~ ]+?) (?:goes|go) (in|into|on|onto) (.*?),? please$", r"please put \1 \2 \3"),
     (r"\bit(?:'s| is) (?:high |about )?time you (?:started|began)\b", "please start"),
     (r"\bstart up\b", "start"),
     (rf"\b(?:next|up|next up) for you[:,]? {_DOING}", "please start "),
-    (rf"(?:^|(?<=, ))(the \w+ing(?: process| step)?) (?:{_MODALS}) (?:now )?be (?:started|begun|initiated) by you",
+    (rf"(?:^|(?<=, ))(?:i (?:think|believe)(?: that)? )?(the \w+ing(?: process| step)?(?: of [\w~ ]+?)?)"
+     rf" (?:{_MODALS}) (?:now )?be (?:started|begun|initiated) by you",
      r"please start \1"),
     (r"\s&\s", " and "),
     (r"\b(?:don't|do not) (?:forget|hesitate) to\b", "please"),
@@ -116,7 +118,8 @@ _REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"\b(?:hurry(?: up)?|come|try|be quick) and (?=\w)", "please "),
     (r"\b(?:do )?(?:anything|everything|all) (?:but|except)\b", "don't"),
     (r"\blet the (\w+ing) (?:process )?(?:begin|start|commence)\b", r"please start the \1"),
-    (r"\b(?:that|which) (?:is|are)(?: currently| now| still| already)? (?=(?:in|on|inside|at)\b)", ""),
+    (r"\b(?:that|which) (?:is|are|stands?|lies?|lie|sits?|waits?)(?: currently| now| still| already| ready)* "
+     r"(?=(?:in|on|inside|at)\b)", ""),
     (r"\b(?:don't|do not) (pick up|pickup|grab|fetch|get|take|bring|cut|slice|chop|use) [\w~ ]+? but (?=(?:the|"
      r"an?|one|some|another)\b)",
      r"please \1 "),
@@ -161,6 +164,25 @@ _REWRITES: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"\bdo you mind\b", "would you mind"),
     (r"\bat once\b", "now"),
     (r"\bonce (more|again)\b", "again"),
+    (r",? in (?:that|this|the same|the right|any) order\b", ""),
+    (r"\bby you (?=\w+ing\b)", ", please start "),
+    (r"\bthe (\w+ing)( of [\w~ ]+?)? (?:is|would be|will be|stays)(?: now| all)? (?:up to|left to|on|with) you\b",
+     r"please start \1\2"),
+    (r"\bnot (\w+ing\b[^,]*?),? but (?:rather )?(?=\w+ing\b)", "start "),
+    (r"\b(move|transfer|bring|put|carry) ((?:the|an?|your|those) [\w~ ]+?) (?:out of|from|off) [\w ]+? and "
+     r"(?=(?:in|on)?to\b)", r"\1 \2 "),
+    (r"^(?:time|now|high time)(?: now)?(?: for you)? to (?=\w)", "please "),
+    (r"\b(?:how do you feel about|what do you say to|fancy) (?=\w+ing\b)", "please start "),
+    (r"\bis there (?:any|a|some) (?:way|chance)(?: that| for)? you (?:can|could|might|to)\b", "please"),
+    (r"\bi (?:trust|count on)(?: that)? you(?:'ll| will| can| to)\b", "please"),
+    (r"\bi could (?:really |also )?use (?=(?:an?|some|another) )", "please bring me "),
+    (r"\b(the [\w~ ]+?|it) is (?:all )?yours to (?=(\w+))(?:\w+)( up)?", r"please \2\3 \1"),
+    (r"\bturn (?:up|on) the heat\b", "operate it"),
+    (r"\bclear ((?:the|an?|those|your) [\w~ ]+?) (?:off|from|out of) [\w ]+? (?=to\b|onto\b|into\b)", r"move \1 "),
+    (r"\b(?:use|take|get|with) (?:an?|the) (?:dish|plate|bowl) to (?:collect|get|take|scoop|pick up|hold)\b",
+     "fill the dish with"),
+    (r"\b(?:don't|do not) ((?:put|place|drop|bring|move|set|leave)\b[^,]*?) ((?:in|on)(?:to)?) [^,]+?,? but "
+     r"(?:rather |instead )?(?=(?:in|on)(?:to)?\b)", r"please \1 "),
     (r"\bafter (?:that|this|which)\b", "then"),
     (r"^requesting (?:you |that you |the chef |chef |the assistant |assistant )?(?:to )?", "please "),
     (r"\b(once|when|if) ((?:it's |it is |they're |they are |you're |you are )?"

@@ -36,7 +36,7 @@ _PUTS = _choice(phrase[0] for phrase, meaning in PHRASES.items() if meaning in (
 _ADVERBS = r"(?:(?:please|just|first|now|also|already|kindly|quickly|then|simply|only|perhaps|maybe|possibly|next) )*"
 _GOOD = (
     r"(?:great|good|nice|helpful|best|better|ideal|perfect|lovely|wonderful|awesome|grateful|thankful|glad|happy|fine|"
-    r"obliged|appreciated?|helps?|love|wonder(?:ing|ful)?|useful|easier|faster|quicker|handy|kind|brilliant|fantastic)"
+    r"obliged|alright|okay|appreciated?|helps?|love|wonder(?:ing|ful)?|useful|easier|faster|quicker|handy|kind|brilliant|fantastic)"
 )
 _NO_NOUN = (
     r"(?!(?:i|you|we|so|if|once|when|that|which|who|could|can|should|would|will|may|must|please|not|but|"
@@ -125,10 +125,10 @@ _NOT_ONLY = re.compile(
 _TROUBLE_FOR = re.compile(r"^(?:can|could|may|might) (?:i|we) (?:trouble|bother|ask|pester) you for ")
 _MIND = re.compile(r"[^,:;]*\byou (?:don't|do not|wouldn't|won't|would not) mind (?=\w+ing\b)")
 _GOOD_GERUND = re.compile(
-    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?)"
+    rf"{_START}(?P<act>(?:{_choice(GERUNDS)})\b[^,]*?),? (?:would|will|might|could|should|must|is|sounds?|comes?)"
     rf" (?:be |like )?(?:an? |the |your |very |really |"
     rf"most )*(?:\w+ )?(?:{_GOOD}|all (?:that(?:'s| is) left|"
-    rf"that remains|that's missing|you|i need|i ask|i want)|next|"
+    rf"that remains|that's missing|you|i need|i ask|i want)|what i(?:'d)? (?:need|want|ask|like)|next|"
     rf"first (?:move|step|task|thing|job)|priority|welcome|in order|up to you|"
     rf"your (?:job|task|part|turn))\b.*"
 )
@@ -222,7 +222,7 @@ def as_imperative(sentence: str, *, question: bool) -> str:
             return sentence[: found.start()] + "please " + _act(found)
     if question and (found := _PASSIVE_QUESTION.search(sentence)):
         return f"{sentence[: found.start()]} please {_act(found)}"
-    if "please" in sentence:
+    if "please" in sentence and not re.search(r"\b(?:so|and|but|then),? please (?!start|begin|do\b)", sentence):
         plain = re.sub(r",? ?\bplease\b,?", "", sentence).strip()
         if found := _PASSIVE.search(plain):
             return f"{plain[: found.start()]} please {_act(found)}"
