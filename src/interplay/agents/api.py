@@ -130,8 +130,8 @@ def refuse_privileged(game: Game, encoding: str) -> None:
 class Session(Protocol):
     """A player in one seat of one episode.
 
-    A session may also have a method `watch(view)`, called in the turns of others. A session with `immediate = True`
-    promises that its `act` never waits for anything.
+    A session may also have a method `watch(view)`, called in the turns of others, and a method `close()`, called when
+    the episode is over, however it ended. A session with `immediate = True` promises that its `act` never waits.
     """
 
     async def act(self, view: View) -> int | Move:

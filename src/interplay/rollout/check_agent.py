@@ -6,6 +6,7 @@ hold raises a ContractError that names it.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -220,8 +221,11 @@ def _check_player(trial: _Trial, player: Player) -> None:
         session = player.begin(trial.game, number, trial.seed)
         works = inspect.iscoroutinefunction(getattr(session, "act", None))
         trial.require(works, "begin", "a session with `async def act(view)`", repr(session))
+        if hasattr(session, "close"):
+            session.close()  # type: ignore[attr-defined]
         seat = Seat(trial.game, trial.agent, number, jax.random.key(trial.seed))
-        _play(trial, number, moves, lambda turn, seat=seat: _ask(trial, seat, turn))
+        with contextlib.closing(seat):
+            _play(trial, number, moves, lambda turn, seat=seat: _ask(trial, seat, turn))
 
 
 def _ask(trial: _Trial, seat: Seat, turn: _TrialTurn) -> int | None:

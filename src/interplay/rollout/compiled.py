@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -114,14 +115,15 @@ def _play(game: Game, envs: Sequence[Team], indices: Sequence[int], seed: int) -
     now, start, check = programs.begin(keys, arrays, slots)
     players = PlayerPool(game, envs, keys)
     first, checks, chunks = now.state, [np.asarray(check)], []
-    while not bool(np.all(now.done)):
-        if players.seats:
-            now, chunk = _stepwise(game, programs, players, now, arrays, slots)
-        else:
-            now, chunk = programs.chunk(now, arrays, slots)
-        chunks.append(tree_map(np.asarray, chunk))
-        checks.append(np.asarray(chunk.check))
-        _refuse_faults(game, envs, now, chunks[-1].actions)
+    with contextlib.closing(players):
+        while not bool(np.all(now.done)):
+            if players.seats:
+                now, chunk = _stepwise(game, programs, players, now, arrays, slots)
+            else:
+                now, chunk = programs.chunk(now, arrays, slots)
+            chunks.append(tree_map(np.asarray, chunk))
+            checks.append(np.asarray(chunk.check))
+            _refuse_faults(game, envs, now, chunks[-1].actions)
     return _episodes(game, envs, indices, seed, now, start, first, checks, chunks, players.logs)
 
 
@@ -237,6 +239,11 @@ class PlayerPool:
             for event in move.events:
                 self.logs[env].add(t, seat.seat, event)
         return actions
+
+    def close(self) -> None:
+        """All episodes are over."""
+        for _, seat in self.seats:
+            seat.close()
 
     def _view(self, env: int, seat: Seat, state: Any, seen: Any, legal: np.ndarray, t: int) -> Any:
         observation = tree_map(lambda x: x[env, seat.seat], seen[seat.encoding])

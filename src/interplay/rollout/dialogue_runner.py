@@ -104,6 +104,11 @@ class DialogueSeats:
                 self.others[seat] = Seat(game, agent, seat, key)
         self.turn_cap: int = min((agents[seat].policy.turn_cap for seat in self.talkers), default=0)  # type: ignore[union-attr]
 
+    def close(self) -> None:
+        """The episode is over."""
+        for seat in self.others.values():
+            seat.close()
+
     def observation(self, seat: int, states: Sequence[Any], actions: Sequence[np.ndarray]) -> DialogueObservation:
         """What a seat that talks sees after these states and joint actions."""
         legal = np.asarray(self.game.legal(states[-1]))[seat]

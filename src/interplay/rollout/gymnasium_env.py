@@ -92,6 +92,7 @@ class PartnerEnv(gymnasium.Env):
         seats = self.game.num_seats
         self.seat = int(self.np_random.integers(seats)) if self._wanted == "random" else int(self._wanted)
         self._state = self._init(chance_key(self._key, START, seats))
+        self.close()
         others = [s for s in range(seats) if s != self.seat]
         self._seats = {s: Seat(self.game, self.partner, s, self._key) for s in others}
         self._t, self._over = 0, False
@@ -119,6 +120,12 @@ class PartnerEnv(gymnasium.Env):
             reward += more
         self._over = terminated or truncated
         return self._observation(), reward, terminated, truncated, self._info(reward)
+
+    def close(self) -> None:
+        """The episode is over, for partners too."""
+        for partner in self._seats.values():
+            partner.close()
+        self._seats, self._over = {}, True
 
     def render(self) -> Any:
         """The state as text or picture."""

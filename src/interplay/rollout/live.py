@@ -21,7 +21,7 @@ from interplay.agents.dialogue import DialogueMessage, can_talk
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
-from interplay.rollout.seat import bound
+from interplay.rollout.seat import Seat, bound
 from interplay.rollout.worker_threads import PlayerWorker, result_now, wait_for
 
 
@@ -143,7 +143,7 @@ class PartnerRegistry:
                 if isinstance(agent.policy, Policy):
                     self.policies[partner] = bound(agent.policy, game)
                 elif not can_talk(agent.policy, game):
-                    agent.policy.begin(game, game.num_seats - 1, 0)
+                    Seat(game, agent, game.num_seats - 1, jax.random.key(0)).close()
 
     def at(self, table: LiveTable, seat: int) -> PartnerId:
         """Who sits there: of several, one that chance chose with the game, so that a resumed game has the same."""

@@ -138,8 +138,12 @@ class TablePartners:
         return futures
 
     def close(self) -> None:
-        """Let the thread end."""
+        """The game is over: let the sessions and the thread end."""
+        self._submit(self._close)
         self._thread.close()
+
+    async def _close(self) -> None:
+        self._seats.close()
 
     def _submit(self, work: Any) -> None:
         self._thread.submit(work).add_done_callback(_log_error)

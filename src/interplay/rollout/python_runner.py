@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,19 +33,26 @@ def rollout(
 
 _chance_key = jax.jit(chance_key)
 
-# How agents are seated: (game, agents by seat, episode's key) -> whatever `choose` asks.
+# How agents are seated: (game, agents by seat, episode's key) -> whatever `choose` asks, with a method `close()`.
 # How the joint action of a step is found: (game, seats, states so far, recorder) -> actions [seat], or None to stop.
 SeatAll = Callable[[Game, Mapping[int, Agent], Any], Any]
 Choose = Callable[[Game, Any, Sequence[Any], EpisodeRecorder], Awaitable[np.ndarray | None]]
 
 
-def seat_all(game: Game, agents: Mapping[int, Agent], key: Any) -> list[Seat]:
-    """Seat agents who only act."""
-    return [Seat(game, agent, seat, key) for seat, agent in agents.items()]
+class Seats:
+    """Agents who only act, in the seats of one table."""
+
+    def __init__(self, game: Game, agents: Mapping[int, Agent], key: Any):
+        self.game, self.seats = game, [Seat(game, agent, seat, key) for seat, agent in agents.items()]
+
+    def close(self) -> None:
+        """The episode is over."""
+        for seat in self.seats:
+            seat.close()
 
 
 async def play_episode(
-    game: Game, team: Team, seed: int, index: int, sit_down: SeatAll = seat_all, choose: Choose | None = None
+    game: Game, team: Team, seed: int, index: int, sit_down: SeatAll = Seats, choose: Choose | None = None
 ) -> Episode:
     """Play one episode.
 
@@ -60,11 +68,12 @@ async def play_episode(
     state = game.init(chance_key(key, START, game.num_seats))
     seats = sit_down(game, dict(enumerate(team.agents)), key)
     recorder, states = EpisodeRecorder(game, state, game.start(state), state_checksum(game, state)), [state]
-    while not recorder.done and recorder.t < game.horizon:
-        actions = await (choose or ask_seats)(game, seats, states, recorder)
-        if actions is None:
-            break
-        step_once(game, states, actions, key, recorder)
+    with contextlib.closing(seats):
+        while not recorder.done and recorder.t < game.horizon:
+            actions = await (choose or ask_seats)(game, seats, states, recorder)
+            if actions is None:
+                break
+            step_once(game, states, actions, key, recorder)
     return recorder.episode(team.identities, seed, index)
 
 
@@ -78,11 +87,11 @@ def step_once(game: Game, states: list[Any], actions: Any, key: Any, recorder: E
     recorder.keep_state(after, step)
 
 
-async def ask_seats(game: Game, seats: Sequence[Seat], states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray:
+async def ask_seats(game: Game, seats: Seats, states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray:
     """The joint action of all seats, asked on the same state."""
     state, t = states[-1], recorder.t
     legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-    return recorder.joint(await asyncio.gather(*(ask_seat(game, seat, state, t, legal, turn) for seat in seats)))
+    return recorder.joint(await asyncio.gather(*(ask_seat(game, seat, state, t, legal, turn) for seat in seats.seats)))
 
 
 async def ask_seat(game: Game, seat: Seat, state: Any, t: int, legal: np.ndarray, turn: np.ndarray) -> Move:

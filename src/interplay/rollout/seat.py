@@ -285,7 +285,7 @@ class Seat:
         return int(np.argmax(legal)) if default is None or not legal[default] else int(default)
 
     def close(self) -> None:
-        """Let go of whatever the session holds."""
+        """The episode is over: let go of whatever the session holds."""
         if self._policy is None and hasattr(self._session, "close"):
             self._session.close()  # type: ignore[attr-defined]
 

@@ -91,8 +91,13 @@ class PlayerWorker:
         return int(np.argmax(legal)) if self._seat is None else self._seat.default_action(legal)
 
     def close(self) -> None:
-        """Let the thread end."""
+        """The game is over: let the session and the thread end."""
+        self._thread.submit(self._close)
         self._thread.close()
+
+    async def _close(self) -> None:
+        if self._seat is not None:
+            self._seat.close()
 
 
 def result_now(choice: Move | Future | None) -> Move | None:
