@@ -67,6 +67,9 @@ def test_every_answer_has_its_headers(client):
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert client.get("/nowhere").json() == {"error": "not_found", "message": "Not Found"}
     assert client.get("/nowhere").headers["x-frame-options"] == "DENY"
+    for_people = client.get("/nowhere", headers={"accept": "text/html,*/*"})
+    assert (for_people.status_code, "no such page" in for_people.text) == (404, True)
+    assert for_people.headers["x-frame-options"] == "DENY"
 
 
 def test_large_bodies_are_refused_whether_declared_or_not(client):

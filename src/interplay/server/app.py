@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 import interplay
@@ -35,6 +35,11 @@ HEADERS = {
 PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; media-src 'self'; " \
     "connect-src 'self'; " \
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"  # fmt: skip
+
+_NO_PAGE = (
+    '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>No such page</title>'
+    "<h1>There is no such page</h1><p>Please check the address, or use the link that you were given.</p></html>"
+)
 
 Lifespan = Callable[[], Any]  # gives an async context manager
 
@@ -162,7 +167,9 @@ def make_app(base: Base, title: str, lifespan: Lifespan | None = None, docs: boo
         return JSONResponse({"error": "bad_request", "message": message}, 422)
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):  # a person's browser
+            return HTMLResponse(_NO_PAGE, 404)
         code = {404: "not_found", 405: "not_allowed"}.get(error.status_code, "bad_request")
         body = {"error": code, "message": str(error.detail)}
         return JSONResponse(body, error.status_code, headers=error.headers)

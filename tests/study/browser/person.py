@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from interplay.study.db.schema import games
 
 WALK = re.sub(r"^//.*$", "", (Path(__file__).parent / "walk.js").read_text(encoding="utf-8"), flags=re.MULTILINE)
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+DESKTOP, PHONE = {"width": 1366, "height": 650}, {"width": 390, "height": 844}
 FOCUSED = "s => document.activeElement !== null && document.activeElement.matches(s)"
 
 
