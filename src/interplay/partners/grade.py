@@ -17,7 +17,7 @@ from interplay.partners.proximity import by_cell, headline, proximity
 from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
 from interplay.stats.brprox.summary import BRProx
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 from interplay.traces import TraceSet
 
 LEAST_EPISODES = 20
@@ -154,15 +154,11 @@ def _pooled(helped: dict[str, Row]) -> Row:
         return {}
     rows = list(helped.values())
 
-    def mean(column: str) -> float | None:
-        present = [row[column] for row in rows if row[column] is not None]
-        return sum(present) / len(present) if present else None
-
     offered = [r for r in rows if r["partner_offers"]]
     total = sum(r["partner_offers"] for r in offered)
     ends = (f"{end}_percent" for end in (PARKED, IGNORED))
     shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
-    return {"gives": mean("gives"), "gets": mean("gets"), **shares}
+    return {**{name: mean(row[name] for row in rows) for name in ("gives", "gets")}, **shares}
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:
