@@ -76,7 +76,7 @@ def rebuilt(like: PyTree, arrays: Mapping[str, np.ndarray], where: str) -> PyTre
         name = _stored_name(path)
         if name not in arrays:
             raise InterplayError(f"{where} lacks {name}: it belongs to another version or configuration")
-        wanted = jax.eval_shape(_data, leaf)
+        wanted = jax.eval_shape(key_as_bits, leaf)
         if arrays[name].shape != wanted.shape or arrays[name].dtype != wanted.dtype:
             has = f"{arrays[name].dtype}{list(arrays[name].shape)}"
             raise InterplayError(f"{where}: {name} is {has}; expected {wanted.dtype}{list(wanted.shape)}")
