@@ -176,12 +176,12 @@ class Table:
     def to_arrow(self) -> Any:
         """The table as a pyarrow Table."""
         arrow = _needed("pyarrow")
-        return arrow.table({name: [_cell(v) for v in self.column(name)] for name in self.columns})
+        return arrow.table({name: [flat_cell(v) for v in self.column(name)] for name in self.columns})
 
     def to_polars(self) -> Any:
         """The table as a polars DataFrame."""
         polars = _needed("polars")
-        columns = {name: [_cell(v) for v in self.column(name)] for name in self.columns}
+        columns = {name: [flat_cell(v) for v in self.column(name)] for name in self.columns}
         return polars.DataFrame(columns, strict=False)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -222,7 +222,7 @@ class Table:
 
         columns = {c: np.empty(len(self.rows), object) for c in self.columns}
         for c, values in columns.items():
-            values[:] = [_cell(row[c]) for row in self.rows]
+            values[:] = [flat_cell(row[c]) for row in self.rows]
         kinds = {c: _sql_type({type(v) for v in self.column(c) if v is not None}) for c in self.columns}
         connection.register("source", columns)
         typed = ", ".join(f"CAST({_quoted(c)} AS {kind}) AS {_quoted(c)}" for c, kind in kinds.items())
@@ -268,7 +268,7 @@ def write_rows(path: Path, parts: Iterable[Iterable[Mapping[str, Any]]], columns
         with lines.open("w", encoding="utf-8") as out:
             for part in parts:
                 for row in part:
-                    values = {name: _cell(plain(value)) for name, value in row.items()}
+                    values = {name: flat_cell(plain(value)) for name, value in row.items()}
                     for name, value in values.items():
                         kinds.setdefault(name, set()).update(() if value is None else (type(value),))
                     out.write(json.dumps(values) + "\n")
@@ -297,7 +297,7 @@ def _needed(package: str) -> Any:
     return library
 
 
-def _cell(value: Any) -> Any:
+def flat_cell(value: Any) -> Any:
     """A value as a column of one type can hold it: lists and mappings as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 

@@ -17,11 +17,11 @@ from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 if TYPE_CHECKING:
     from interplay.agents.api import Agent
+from interplay.games.records import key_as_bits
 
 
 def content_hash(agent: Agent) -> str:
@@ -114,9 +114,7 @@ def _lambda_source(code: CodeType) -> str | None:
 def _feed(digest: Any, value: Any) -> None:
     """Feed a value into the digest: numbers, strings, arrays, and collections and records of them."""
     if isinstance(value, np.ndarray | np.generic | jax.Array):
-        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-            value = jax.random.key_data(value)  # type: ignore[arg-type]
-        array = np.asarray(value)
+        array = np.asarray(key_as_bits(value))
         digest.update(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
     elif isinstance(value, Mapping):
         for key in sorted(value, key=str):

@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
+from interplay.games.records import key_as_bits
+
 
 def checksum(state: Any) -> UInt32[Array, ""]:
     """Return a 32-bit mix of all values of a state. Pure JAX; floats count by their bits."""
     total = jnp.uint32(2166136261)
     for leaf in jax.tree.leaves(state):
-        values = jnp.asarray(leaf)
-        if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
-            values = jax.random.key_data(values)
+        values = jnp.asarray(key_as_bits(leaf))
         if jnp.issubdtype(values.dtype, jnp.floating):
             values = jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
         flat = values.astype(jnp.uint32).reshape(-1)

@@ -7,6 +7,7 @@ import html
 from typing import Any, TypeVar, dataclass_transform
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 T = TypeVar("T")
@@ -18,6 +19,16 @@ def record(cls: type[T]) -> type[T]:
     data: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     data._repr_html_ = _repr_html
     return jax.tree_util.register_dataclass(data, [f.name for f in dataclasses.fields(data)], [])
+
+
+def is_key(leaf: Any) -> bool:
+    """Return whether a leaf of a record is a typed random key."""
+    return hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def key_as_bits(leaf: Any) -> Any:
+    """Return a leaf of a record as it is, but a typed random key as its bits."""
+    return jax.random.key_data(leaf) if is_key(leaf) else leaf
 
 
 def _repr_html(self: Any) -> str:

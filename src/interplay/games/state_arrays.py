@@ -17,6 +17,7 @@ import numpy as np
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, Step, is_jax
+from interplay.games.records import is_key, key_as_bits
 
 STATE, STEP = "state.", "step."
 
@@ -58,10 +59,10 @@ def unpack(game: Game, arrays: Mapping[str, np.ndarray], length: int) -> tuple[A
     )
     leaves = []
     for path, like in places:
-        data = jax.eval_shape(jax.random.key_data, like) if _is_key(like) else like
+        data = jax.eval_shape(jax.random.key_data, like) if is_key(like) else like
         values = _checked(arrays, STATE + _name(path), (length + 1, *np.shape(data)))
         values = values.astype(data.dtype) if hasattr(data, "dtype") else values
-        leaves.append(jax.random.wrap_key_data(jnp.asarray(values)) if _is_key(like) else values)
+        leaves.append(jax.random.wrap_key_data(jnp.asarray(values)) if is_key(like) else values)
     if is_jax(game):
         return jax.tree.unflatten(form, leaves), steps
     return [jax.tree.unflatten(form, [leaf[t] for leaf in leaves]) for t in range(length + 1)], steps
@@ -83,15 +84,11 @@ def _state_arrays(game: Game, state: Any) -> dict[str, np.ndarray]:
 
 def _leaves(tree: Any) -> dict[str, np.ndarray]:
     leaves = jax.tree_util.tree_leaves_with_path(tree)
-    return {_name(path): np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for path, leaf in leaves}
+    return {_name(path): np.asarray(key_as_bits(leaf)) for path, leaf in leaves}
 
 
 def _name(path: Any) -> str:
     return jax.tree_util.keystr(path, simple=True, separator=".")
-
-
-def _is_key(leaf: Any) -> bool:
-    return hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _no_steps(game: Game) -> dict[str, np.ndarray]:

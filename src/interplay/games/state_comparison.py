@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+
+from interplay.games.records import key_as_bits
 
 
 def difference(first: Any, second: Any, *, exact: bool = True) -> str | None:
@@ -52,9 +53,7 @@ def is_array(leaf: Any) -> bool:
 
 def plain_array(leaf: Any) -> np.ndarray:
     """Return a leaf as a numpy array; a typed random key as its bits."""
-    if jnp.issubdtype(getattr(leaf, "dtype", np.dtype(object)), jax.dtypes.prng_key):
-        leaf = jax.random.key_data(leaf)
-    return np.asarray(leaf)
+    return np.asarray(key_as_bits(leaf))
 
 
 def _short(value: Any, limit: int = 120) -> str:

@@ -15,7 +15,7 @@ from interplay.partners.panel import Panel
 from interplay.partners.panel_file import read_panel, write_baselines
 from interplay.partners.proximity import headline, proximity
 from interplay.rollout.engine import run
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 from interplay.traces import TraceSet
 
 
@@ -33,7 +33,7 @@ def measure_baselines(
     near_best = proximity(panel, game, played, seed)
     rows: list[Row] = []
     for name, of_seeds in helped.items():
-        means = {c: _mean([row.get(c) for row in of_seeds]) for c in ("mean", *HANDOVERS)}
+        means = {c: mean(row.get(c) for row in of_seeds) for c in ("mean", *HANDOVERS)}
         near = headline(near_best, name) if near_best is not None else {}
         rows.append({"agent": name, "seeds": len(of_seeds), **near, **means})
     return Table.of(rows, "Baselines")
@@ -49,8 +49,3 @@ def add_baselines(
     table = measure_baselines(panel, game, egos, episodes=episodes, seed=seed)
     write_baselines(folder, panel, table.rows, episodes=episodes, seed=seed, channels=counted_channels(game))
     return table
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    present = [v for v in values if v is not None]
-    return sum(present) / len(present) if present else None

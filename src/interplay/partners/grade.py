@@ -23,8 +23,11 @@ from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
 from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.summary import BRProx
-from interplay.stats.resampling_design import design
-from interplay.table import Row, Table
+    pooled: Row = {}
+    for name, value in ({n: mean(row[n] for row in rows) for n in ("gives", "gets")} | shares).items():
+        low, high = limits[name] if value is not None else (None, None)
+        pooled |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return pooled
 from interplay.traces import TraceSet
 
 LEAST_EPISODES = 20
@@ -60,7 +63,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
     units = {"units": ["+".join(panel.sampling_columns(game.num_seats))], "fixed": ["seat_of_agent"]}
-    overall, mean = (
+    overall, average = (
         interval_table(values, by=["agent", "game"], statistic=statistic, **units, **common).rows[0]
         for statistic in ("iqm", "mean")
     )
@@ -74,9 +77,9 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
             "iqm": overall["estimate"],
             "low": overall["low"],
             "high": overall["high"],
-            "mean": mean["estimate"],
-            "mean_low": mean["low"],
-            "mean_high": mean["high"],
+            "mean": average["estimate"],
+            "mean_low": average["low"],
+            "mean_high": average["high"],
             "alone": sum(r["score"] for r in low_level) / len(low_level) if low_level else None,
             "partners": len(panel.partners),
             **({"sets": len(panel.sets)} if panel.sets else {}),
@@ -206,20 +209,19 @@ def _pooled(helped: dict[str, Row], limits: Mapping[str, tuple[float | None, flo
     if not helped:
         return {}
     rows = list(helped.values())
-
-    def mean(column: str) -> float | None:
-        present = [row[column] for row in rows if row[column] is not None]
-        return sum(present) / len(present) if present else None
-
     offered = [r for r in rows if r["partner_offers"]]
     total = sum(r["partner_offers"] for r in offered)
     ends = (f"{end}_percent" for end in (PARKED, IGNORED))
     shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
+<<<<<<< HEAD
     pooled: Row = {}
     for name, value in {"gives": mean("gives"), "gets": mean("gets"), **shares}.items():
         low, high = limits[name] if value is not None else (None, None)
         pooled |= {name: value, f"{name}_low": low, f"{name}_high": high}
     return pooled
+=======
+    return {**{name: mean(row[name] for row in rows) for name in ("gives", "gets")}, **shares}
+>>>>>>> plain
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:

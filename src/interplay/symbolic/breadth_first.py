@@ -13,6 +13,7 @@ import numpy as np
 from interplay.errors import InterplayError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.checksum import checksum
+from interplay.games.records import key_as_bits
 from interplay.games.search import SearchResult
 
 MOST_STATES = 200_000  # states of one search; beyond it the search gives up
@@ -29,10 +30,7 @@ class _Layer(NamedTuple):
 
 def _mixed(leaf: Any) -> Any:
     """Return the values of a leaf changed, so that a second checksum tells apart what the first does not."""
-    values = jnp.asarray(leaf)
-    if jnp.issubdtype(values.dtype, jax.dtypes.prng_key):
-        values = jax.random.key_data(values)
-    return values * 3 + 1
+    return jnp.asarray(key_as_bits(leaf)) * 3 + 1
 
 
 class BreadthFirstSolver:

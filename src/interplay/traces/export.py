@@ -16,7 +16,7 @@ from interplay import untrusted_files
 from interplay.agents.api import Identity
 from interplay.errors import InterplayError, TraceError
 from interplay.rollout.episode import Episode, RecordedEvent
-from interplay.table import Table, plain
+from interplay.table import Table, flat_cell, plain
 from interplay.traces.columns import arrays_from_bytes, arrays_from_plain, arrays_to_bytes, arrays_to_json, check
 from interplay.traces.schema import FORMAT, FORMAT_VERSION, dump
 from interplay.traces.store import TraceSet
@@ -130,9 +130,5 @@ def _episodes(lines: Iterable[tuple[int, str]], name: str) -> Iterator[Episode]:
 
 def episodes_csv(traces: TraceSet) -> str:
     """One line per episode: its small facts, lists and mappings as JSON."""
-    rows = [{k: _cell(v) for k, v in row.items()} for row in traces.summary()]
+    rows = [{k: flat_cell(v) for k, v in row.items()} for row in traces.summary()]
     return Table.of(rows, columns=traces.summary().columns).to_csv()
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

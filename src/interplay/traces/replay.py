@@ -20,6 +20,7 @@ from jaxtyping import Bool, PyTree, UInt32
 from interplay.errors import InterplayError, TraceError
 from interplay.games.api import Game, State, Step, is_jax
 from interplay.games.checksum import checksum
+from interplay.games.records import is_key
 from interplay.games.registry import make_recorded
 from interplay.games.state_arrays import unpack
 from interplay.rollout.episode import Episode
@@ -72,7 +73,7 @@ class ReplayBatch:
 
 
 def _to_numpy(tree: PyTree) -> Any:
-    return tree_map(lambda x: x if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else np.asarray(x), tree)
+    return tree_map(lambda x: x if is_key(x) else np.asarray(x), tree)
 
 
 def game_key(episode: Episode) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from jaxtyping import PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game
+from interplay.games.records import is_key, key_as_bits
 from interplay.training.config import Experiment
 from interplay.training.loader import as_json, build
 from interplay.untrusted_files import file_in, read_json, read_safetensors
@@ -47,7 +48,7 @@ STORED_NAMES = {
 def named(tree: PyTree) -> dict[str, np.ndarray]:
     """Return the arrays of a tree by their place in it; random keys as their data."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {_stored_name(path): np.asarray(_data(leaf)) for path, leaf in leaves}
+    return {_stored_name(path): np.asarray(key_as_bits(leaf)) for path, leaf in leaves}
 
 
 def _stored_name(path: Any) -> str:
@@ -56,14 +57,6 @@ def _stored_name(path: Any) -> str:
         if name.startswith(field) and name[len(field) : len(field) + 1] in ("", ".", "["):
             return stored + name[len(field) :]
     return name
-
-
-def _data(leaf: Any) -> PyTree:
-    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
-def _is_key(leaf: Any) -> bool:
-    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def rebuilt(like: PyTree, arrays: Mapping[str, np.ndarray], where: str) -> PyTree:
@@ -83,12 +76,12 @@ def rebuilt(like: PyTree, arrays: Mapping[str, np.ndarray], where: str) -> PyTre
         name = _stored_name(path)
         if name not in arrays:
             raise InterplayError(f"{where} lacks {name}: it belongs to another version or configuration")
-        wanted = jax.eval_shape(_data, leaf)
+        wanted = jax.eval_shape(key_as_bits, leaf)
         if arrays[name].shape != wanted.shape or arrays[name].dtype != wanted.dtype:
             has = f"{arrays[name].dtype}{list(arrays[name].shape)}"
             raise InterplayError(f"{where}: {name} is {has}; expected {wanted.dtype}{list(wanted.shape)}")
         value = jnp.asarray(arrays[name])
-        values.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
+        values.append(jax.random.wrap_key_data(value) if is_key(leaf) else value)
     return jax.tree.unflatten(structure, values)
 
 

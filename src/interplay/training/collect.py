@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.basic import masked
 from interplay.games.api import Step
-from interplay.games.records import record
+from interplay.games.records import is_key, record
 from interplay.training import recurrent_state
 from interplay.training.actor_critic import ActorCritic
 from interplay.training.learner_observations import members_for_play, observe, to_network_dtype
@@ -366,7 +366,7 @@ FRESH_BYTES = 2**26
 def _fits_in_memory(setup: TrainingSetup, keys: Any) -> bool:
     """Return whether initial states can be made for all steps beforehand: dealing cards is many small kernels."""
     one = jax.eval_shape(setup.game.init, keys[0, 0])
-    leaves = [x for x in jax.tree.leaves(one) if not jnp.issubdtype(x.dtype, jax.dtypes.prng_key)]
+    leaves = [x for x in jax.tree.leaves(one) if not is_key(x)]
     size = sum(math.prod(x.shape) * x.dtype.itemsize for x in leaves)
     return size * keys.size <= FRESH_BYTES
 

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.errors import InterplayError
 from interplay.games.api import Game, is_jax
-from interplay.games.records import record
+from interplay.games.records import is_key, record
 from interplay.training import information_rewards
 from interplay.training.advantages import Normaliser
 from interplay.training.behaviour_rewards import EventRecorder, event_recorder_for
@@ -175,7 +175,7 @@ def where(on: Bool[Array, " env"], yes: PyTree, no: PyTree) -> PyTree:
     """Return a tree with `yes` in the environments that are on and `no` in the others; leaves are [env, ...]."""
 
     def leaf(a: Array, b: Array) -> Array:
-        if jnp.issubdtype(a.dtype, jax.dtypes.prng_key):
+        if is_key(a):
             return jax.random.wrap_key_data(leaf(jax.random.key_data(a), jax.random.key_data(b)))
         return jnp.where(on.reshape(on.shape + (1,) * (a.ndim - on.ndim)), a, b)
 

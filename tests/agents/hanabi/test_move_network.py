@@ -52,6 +52,7 @@ def test_with_much_weight_on_the_rules_it_plays_as_the_bot_does():
     data = decisions_of(game, recorded_games(episodes, None))
     assert len(data.action) == sum(episode.length for episode in episodes)
     assert np.all(data.moves[np.arange(len(data.action)), data.action, DECIDED] == 1)
+    assert judged(NETWORK, data, rules=1e6).accuracy == 1 > judged(NETWORK, data).accuracy
 
 
 def test_a_file_gives_back_the_same_policy_and_wrong_files_say_so(tmp_path):

@@ -88,6 +88,30 @@ def test_sprinting_is_faster_and_what_is_pressed_stays_pressed():
     assert state.pitch.left[2, 0] < places[0] < places[1]
 
 
+@pytest.mark.parametrize(
+    ("y", "height", "inside"),
+    [(0.0, 0.1, True), (0.03, 2.0, True), (-0.06, 0.1, False), (0.06, 0.1, False), (0, 2.6, False)],
+)
+def test_a_goal_is_between_the_posts_and_under_the_bar(y, height, inside):
+    ball = jnp.array([1.01, y, height])
+    passed, scored = light._crossed(jnp.array([0.97, y, height]), ball)
+    assert bool(passed)
+    assert bool(scored) == inside
+    assert not light._crossed(ball - 0.04, ball - 0.03)[0]
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_keeper_dives_to_where_a_shot_will_pass_on_either_side(side):
+    pitch = GAME.init(jax.random.key(0)).pitch
+    changes = {
+        "right": jnp.array([[0.97, 0.04 * side], [0.5, 0.3]]),
+        "ball": jnp.array([0.87, 0.05 * side, 0.1]),
+        "ball_direction": jnp.array([0.02, 0.0, 0.0]),
+    }
+    _, ways = light._defend(type(pitch)(**vars(pitch) | changes), jnp.bool_(True))
+    assert ways[0, 1] * side > 0.001
+
+
 def test_bad_options_and_starts_are_refused():
     with pytest.raises(InterplayError, match="an episode has 1 to"):
         interplay.make("football/keepaway", horizon=0)

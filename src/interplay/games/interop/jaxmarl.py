@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from interplay.config import build
 from interplay.errors import InterplayError, UnknownName
 from interplay.games.api import NOTHING, Encoding, Step, no_observation
-from interplay.games.records import record
+from interplay.games.records import is_key, key_as_bits, record
 from interplay.games.scene import Scene
 
 Score = Literal["mean", "sum"]
@@ -198,7 +198,7 @@ class JaxMARLGame:
     def start(self, state: Wrapped) -> dict[str, Any]:
         """Return all of the state, by the names of its fields: chance may decide anything in a JaxMARL reset."""
         leaves = jax.tree_util.tree_leaves_with_path(state.inner)
-        return {_name(path): _bits(leaf) for path, leaf in leaves} | {"obs": state.obs}
+        return {_name(path): jnp.asarray(key_as_bits(leaf)) for path, leaf in leaves} | {"obs": state.obs}
 
     def _restored(self, start: Mapping[str, Any]) -> Wrapped:
         places, form = jax.tree_util.tree_flatten_with_path(self._inner)
@@ -272,7 +272,7 @@ class JaxMARLGame:
         if seat is not None:
             return "\n".join([*lines, f"{self.seat_names[seat]} observes {_format(state.obs[seat])}"])
         leaves = jax.tree_util.tree_leaves_with_path(state.inner)
-        return "\n".join([*lines, *(f"{_name(path)}: {_format(_bits(leaf))}" for path, leaf in leaves)])
+        return "\n".join([*lines, *(f"{_name(path)}: {_format(key_as_bits(leaf))}" for path, leaf in leaves)])
 
     def scene(self, state: Wrapped, seat: int | None = None) -> Scene:
         """Return the text of `render` as shapes."""
@@ -306,17 +306,8 @@ def _name(path: Any) -> str:
     return "state." + jax.tree_util.keystr(path, simple=True, separator=".")
 
 
-def _is_key(leaf: Any) -> bool:
-    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _bits(leaf: Any) -> Any:
-    leaf = jnp.asarray(leaf)
-    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
 def _from_bits(value: Any, like: Any) -> Array:
-    if _is_key(like):
+    if is_key(like):
         return jax.random.wrap_key_data(jnp.asarray(value))
     return jnp.asarray(value, like.dtype).reshape(like.shape)
 

@@ -18,7 +18,7 @@ from interplay.papers.interdependence.tables import OUTCOMES, count_hand_overs
 from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
 from interplay.stats import bootstrap
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 from interplay.traces import TraceSet
 from interplay.traces.importers.overcooked_ai import human_episodes
 
@@ -139,8 +139,7 @@ def table(episodes: Table, *, unit: str = "agent", names: Sequence[str] = (), se
 
 
 def _mean(part: Table, column: str) -> float | None:
-    values = [v for v in part.column(column) if v is not None]
-    return sum(values) / len(values) if values else None
+    return mean(part.column(column))
 
 
 def _a_soup(part: Table) -> float | None:

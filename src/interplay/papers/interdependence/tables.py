@@ -29,7 +29,7 @@ from interplay.metrics.interdependence.records import (
 from interplay.papers.interdependence.published import CONTRADICTIONS, PARTS, PEARSON, SETTINGS, SOURCE, published
 from interplay.reports.document import Group, Section, TableSection, Text
 from interplay.stats import bootstrap, pearson
-from interplay.table import Row, Table
+from interplay.table import Row, Table, mean
 from interplay.traces import TraceSet
 
 BY = ("layout", "agent", "partner")
@@ -172,15 +172,10 @@ def _percent(part: int, whole: int) -> float | None:
     return 100 * part / whole if whole else None
 
 
-def _mean(values: Sequence[Any]) -> float | None:
-    present = [v for v in values if v is not None]
-    return sum(present) / len(present) if present else None
-
-
 def _interval(part: Table, column: str, seed: int, name: str | None = None) -> Row:
     """The mean with its interval over episodes; the seats of the agent under test are kept in their shares."""
     values, column_name = part.column(column), name or column
-    row: Row = {column_name: _mean(values), f"{column_name}_low": None, f"{column_name}_high": None}
+    row: Row = {column_name: mean(values), f"{column_name}_low": None, f"{column_name}_high": None}
     seats = part.column("seat_of_agent")
     seen = Counter(seat for seat, value in zip(seats, values, strict=True) if value is not None)
     if min(seen.values(), default=0) > 1:
@@ -243,11 +238,11 @@ def by_channel(episodes: Table, *, seed: int = 0) -> Table:
         rows.append(
             {
                 "layout": layout, "agent": agent, "partner": partner, "channel": channel, "games": len(part),
-                "soups": _mean(part.column("soups")), **_interval(part, "int_cons", seed),
+                "soups": mean(part.column("soups")), **_interval(part, "int_cons", seed),
                 "a_soup": constructive / soups if constructive is not None and soups else None,
                 "least_a_soup": min(each, default=None), "most_a_soup": max(each, default=None),
                 "reciprocal_percent": _percent(mutual, constructive or 0),
-                LOOPING: _mean(part.column(LOOPING)), IRRELEVANT: _mean(part.column(IRRELEVANT)),
+                LOOPING: mean(part.column(LOOPING)), IRRELEVANT: mean(part.column(IRRELEVANT)),
                 **_interval(part, "pct_trig_not_accepted", seed),
             }
         )  # fmt: skip
