@@ -30,6 +30,10 @@ def test_a_trace_names_the_agent_with_its_options(tmp_path):
         ("hanabi/hgroup-regular?", "name=value"),
         ("hanabi/hgroup-regular?scale=2", "from 0"),
         ("hanabi/hgroup-regular?skill=1", "skill"),
+        ("hanabi/hgroup-regular?scale=abc", "cannot be made with the options 'scale=abc'"),
+        ("hanabi/hgroup-regular?level=novice", "level"),
+        ("hanabi/iggi?name=piers", "name"),
+        ("sparta:hanabi/smart?foo=3", "foo"),
     ],
 )
 def test_options_that_cannot_be_read_are_refused(name, says):
@@ -40,4 +44,10 @@ def test_options_that_cannot_be_read_are_refused(name, says):
 @pytest.mark.parametrize("name", ["policy.safetensors?greedy=true", "os:system?x=1"])
 def test_data_names_no_file_or_code_by_options(name):
     with pytest.raises(InterplayError, match="registered"):
+        recorded_agent(name)
+
+
+@pytest.mark.parametrize("name", ["stay?action=out/policy.pkl", "greedy:trained/overcooked/x/sp-1?member=[1]"])
+def test_data_gives_no_texts_as_options(name):
+    with pytest.raises(InterplayError, match="numbers, true and false"):
         recorded_agent(name)

@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections import Counter
+from types import SimpleNamespace
 
 import httpx
 import numpy as np
 import pytest
+from websockets.exceptions import ConnectionClosedError
 
 from interplay.challenge import admin, client, repository
 from interplay.challenge.results import digest
@@ -273,3 +275,53 @@ def test_no_server():
         client.socket_address("ftp://x", "/")
     assert client.read_agents(["a", "2p=b"]) == {"": "a", "2p": "b"}
     assert repository.TEST == "test"
+
+
+class _DroppedSocket:
+    """A server that deals one game, takes its move, and drops the connection."""
+
+    def __init__(self, games: list[str]):
+        self.frames: list[dict] = [{"type": "welcome"}]
+        self.dealt = [[games.pop()] if games else []]
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        pass
+
+    async def send(self, text: str):
+        frame, step = json.loads(text), {"t": 0, "seats": {"0": {"turn": True}}}
+        if frame["type"] == "act":
+            self.frames.append({"games": [{"game": move["game"], "done": True} for move in frame["moves"]]})
+        elif self.dealt:
+            dealt = [{"game": name, "seats": [0], "seq": 0, "steps": [step]} for name in self.dealt.pop()]
+            self.frames.append({"games": dealt})
+
+    async def recv(self) -> str:
+        if not self.frames:
+            raise ConnectionClosedError(None, None)
+        return json.dumps(self.frames.pop(0))
+
+
+class _AnyAgent:
+    def forget(self, name):
+        pass
+
+    async def act(self, messages):
+        return np.zeros((len(messages), 1))
+
+
+def test_a_connection_may_drop_any_number_of_times_between_answers(monkeypatch):
+    games = [f"g{i}" for i in range(3 * client.PATIENCE)]
+    finished: list[int] = []
+
+    async def at_once(seconds):
+        pass
+
+    monkeypatch.setattr(client, "connect", lambda *_, **__: _DroppedSocket(games))
+    monkeypatch.setattr(client.asyncio, "sleep", at_once)
+    candidate = SimpleNamespace(agent=lambda dealt: _AnyAgent())
+    lanes = client._Lanes("ws://nowhere", "key", candidate, 1, len(games), finished.append)  # pyright: ignore
+    asyncio.run(lanes.play(1))
+    assert len(finished) == 3 * client.PATIENCE

@@ -335,10 +335,10 @@ def test_a_line_of_the_log_is_json_without_secrets(capsys):
     try:
         raise ValueError("from 192.168.7.11")
     except ValueError as error:
-        log.exception("refused cookie: interplay_study_small=abcdefghij", extra={"game": 3, "why": error})
+        log.exception("refused cookie: interplay_study_small=abcdefghij", extra={"game": 3, "seat": None, "why": error})
     line = capsys.readouterr().err
     fields = json.loads(line)
-    assert (fields["level"], fields["logger"], fields["game"]) == ("error", "interplay.study", 3)
+    assert (fields["level"], fields["logger"], fields["game"], fields["seat"]) == ("error", "interplay.study", 3, None)
     assert "Traceback" in fields["error"]
     assert "192.168" not in line
     assert "abcdefghij" not in line

@@ -68,7 +68,14 @@ def agent(name: str, **options: Any) -> Agent:
         return language_model(name.removeprefix("llm:"), **options)
     base, mark, query = name.partition("?")
     if mark:
-        return replace(agent(base, **options | parse_options(query.split("&"))), name=name)
+        given = options | parse_options(query.split("&"))
+        try:
+            made = agent(base, **given)
+        except InterplayError:
+            raise
+        except Exception as error:  # whatever an agent's own code makes of options that it did not expect
+            raise InterplayError(f"{base} cannot be made with the options {query!r}: {error}") from error
+        return replace(made, name=name)
     if name.startswith("sparta:"):
         from interplay.agents.hanabi.sparta import sparta
 
@@ -91,18 +98,21 @@ def agent(name: str, **options: Any) -> Agent:
 
 
 def recorded_agent(name: Any) -> Agent:
-    """Return the agent that data names: a registered one, with noise or not.
+    """Return the agent that data names: a registered one, with noise and options or without.
 
-    Files and language models are not accepted from data.
+    Files and language models are not accepted from data, nor are texts as options, which could name files.
 
     Raises:
         InterplayError: Nothing is registered under this name.
     """
-    base = name.partition("?")[0] if isinstance(name, str) else ""
+    base, mark, query = name.partition("?") if isinstance(name, str) else ("", "", "")
     while base.startswith(PREFIXES):
         base = base.partition(":")[2]
     if not base or ":" in base or is_checkpoint(base.partition("+")[0]):
         raise InterplayError(f"{name!r:.100} is no registered agent; data may name no other")
+    for option, value in parse_options(query.split("&") if mark else ()).items():
+        if not isinstance(value, int | float):
+            raise InterplayError(f"{name!r:.100}: data gives numbers, true and false as options, no {option}")
     return agent(name)
 
 

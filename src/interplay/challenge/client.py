@@ -201,6 +201,7 @@ class _Lanes:
     at_once: int  # on one connection
     left: int  # games that are still to be begun by this client
     tell: Progress
+    answers: int = 0  # of the server to moves
 
     async def play(self, count: int) -> None:
         """Play on so many connections until there is nothing left."""
@@ -210,6 +211,7 @@ class _Lanes:
         """One connection after another until there is nothing left to play."""
         failures, games = 0, {}
         while True:
+            before = self.answers
             try:
                 async with connect(
                     self.address, additional_headers={"authorization": f"Bearer {self.key}"}, max_size=None,
@@ -223,7 +225,7 @@ class _Lanes:
                     await self._play(socket, games)
                     return
             except (ConnectionClosed, OSError, InvalidHandshake, TimeoutError) as error:
-                failures += 1
+                failures = 1 if self.answers > before else failures + 1
                 if failures > PATIENCE:
                     raise InterplayError(f"the connection failed {failures} times in a row: {error}") from None
                 await asyncio.sleep(min(10.0, 0.25 * 2**failures))
@@ -258,6 +260,7 @@ class _Lanes:
             ]
             await _send(socket, {"type": "act", "moves": moves})
             answers = (await _receive(socket))["games"]
+            self.answers += 1
             for update in answers:
                 self._update(games, update)
             if any(update.get("error") == "unavailable" for update in answers):

@@ -23,11 +23,8 @@ from interplay.rollout.teams import Team, ego_teams
 from interplay.stats import interval_table
 from interplay.stats.bootstrap import bootstrap_counts
 from interplay.stats.brprox.summary import BRProx
-    pooled: Row = {}
-    for name, value in ({n: mean(row[n] for row in rows) for n in ("gives", "gets")} | shares).items():
-        low, high = limits[name] if value is not None else (None, None)
-        pooled |= {name: value, f"{name}_low": low, f"{name}_high": high}
-    return pooled
+from interplay.stats.resampling_design import design
+from interplay.table import Row, Table, mean
 from interplay.traces import TraceSet
 
 LEAST_EPISODES = 20
@@ -213,15 +210,11 @@ def _pooled(helped: dict[str, Row], limits: Mapping[str, tuple[float | None, flo
     total = sum(r["partner_offers"] for r in offered)
     ends = (f"{end}_percent" for end in (PARKED, IGNORED))
     shares = {end: sum(r["partner_offers"] * r[end] for r in offered) / total if total else None for end in ends}
-<<<<<<< HEAD
     pooled: Row = {}
-    for name, value in {"gives": mean("gives"), "gets": mean("gets"), **shares}.items():
+    for name, value in ({n: mean(row[n] for row in rows) for n in ("gives", "gets")} | shares).items():
         low, high = limits[name] if value is not None else (None, None)
         pooled |= {name: value, f"{name}_low": low, f"{name}_high": high}
     return pooled
-=======
-    return {**{name: mean(row[name] for row in rows) for name in ("gives", "gets")}, **shares}
->>>>>>> plain
 
 
 def _means(values: Table, by: list[str], seed: int) -> Table:

@@ -41,9 +41,8 @@ class JsonLines(logging.Formatter):
             "message": scrubbed(record.getMessage()),
         }
         extra = {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
-        line |= {
-            name: value if isinstance(value, int | float) else scrubbed(str(value)) for name, value in extra.items()
-        }
+        for name, value in extra.items():
+            line[name] = value if isinstance(value, int | float | None) else scrubbed(str(value))
         if record.exc_info:
             line["error"] = scrubbed(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)

@@ -121,6 +121,15 @@ def test_a_command_whose_only_episode_is_missing_says_so_and_exits_with_a_code(t
     assert "missing: dead/x" in capsys.readouterr().err
 
 
+def test_a_comparison_with_solo_play_that_lacks_episodes_says_so_and_exits_with_a_code(monkeypatch, capsys):
+    fake = Fake(lambda body, n: (500, error("broken")) if n == 0 else (200, completion(WAIT)))
+    with serving(fake) as url:
+        monkeypatch.setenv("FAKE_BASE_URL", url)
+        arguments = ["--models", "fake/a", "--layouts", "nrc", "--levels", "1", "--episodes", "2"]
+        assert command(["llm", "solo", *arguments, "--retries", "0", "--at-once", "1"]) == 2
+    assert "1 of 2 episodes are missing: fake/a" in capsys.readouterr().err
+
+
 def test_time_outs_end_the_episode(tmp_path):
     with serving(Fake(text=WAIT, delay=0.4)) as url:
         found = run(plan(episodes=1), tmp_path / "out", service=service(url, timeout_s=0.05, retries=0))

@@ -1,8 +1,8 @@
 """Numbers that describe every move of Hanabi to a network: the same for any number of players, slots and colours.
 
-They hold what the H-Group rules offer (`hgroup`), what hints have told of a card, what a hint would tell its receiver,
-how the game stands, and what this seat has done so far. A network that scores moves one by one from them can be trained
-on games of two players and asked in games of three.
+They hold what the H-Group rules offer (`hgroup_bot`), what hints have told of a card, what a hint would tell its
+receiver, how the game stands, and what this seat has done so far. A network that scores moves one by one from them can
+be trained on games of two players and asked in games of three.
 """
 
 from __future__ import annotations

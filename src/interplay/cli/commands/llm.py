@@ -268,8 +268,8 @@ class SoloCommand(JsonOption):
     """Folder for traces and journals; none are kept without it."""
     models: tyro.conf.OmitArgPrefixes[Models] = Models()
 
-    def run(self) -> None:
-        """Run every role alone and the team, and print the comparison."""
+    def run(self) -> int:
+        """Run every role alone and the team, print the comparison, and return 2 if episodes are missing."""
         from interplay.llm import RunPlan, solo
         from interplay.llm.plan import read_levels
         from interplay.llm.run_progress import watched
@@ -283,7 +283,7 @@ class SoloCommand(JsonOption):
             settings=self.models.settings(),
         )
         with watched() as progress:
-            table, _ = solo(
+            table, runs = solo(
                 self.models_,
                 self.out,
                 layouts=self.layouts,
@@ -293,6 +293,10 @@ class SoloCommand(JsonOption):
                 progress=progress,
             )
         show(table, json=self.json)
+        missing = [one for one in runs if one.outage]
+        for one in missing:
+            note(f"{one.set_aside} of {one.planned} episodes are missing: {one.outage}")
+        return 2 if missing else 0
 
 
 @dataclass(frozen=True, kw_only=True)

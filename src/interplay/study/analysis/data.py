@@ -1,6 +1,6 @@
 """A study as plain tables: who took part, what was answered about whom, what was ranked, what was played.
 
-`protocol.about` says which partner an answer is about.
+`protocol.answer_subjects` says which partner an answer is about.
 """
 
 from __future__ import annotations

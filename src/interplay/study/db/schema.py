@@ -95,7 +95,7 @@ answers = sa.Table(
     sa.Column("passed", sa.Boolean, nullable=False),  # false: a try at a quiz that failed
     sa.Column("seconds", sa.Float),
     sa.Column("at", UtcTime, nullable=False),
-    sa.Column("about", sa.JSON(none_as_null=True)),  # `protocol.about.About`; null: an older version stored it
+    sa.Column("about", sa.JSON(none_as_null=True)),  # `protocol.answer_subjects.About`; null: of an older version
     sa.Column("items", sa.JSON(none_as_null=True)),  # by question: its place, drawn options, times of its answer
 )
 

@@ -30,7 +30,7 @@ from interplay.study.protocol.validation import Misplaced, check_flow, check_spo
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z]{2,8})?$")]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]  # a completion code
-Condition = Annotated[str, AfterValidator(check_condition)]  # on earlier answers, see `conditions.py`
+Condition = Annotated[str, AfterValidator(check_condition)]  # on earlier answers, see `answer_conditions.py`
 PICTURES, VIDEOS = ("png", "jpg", "jpeg", "webp", "gif", "svg"), ("mp4", "webm")
 
 
