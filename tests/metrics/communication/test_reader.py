@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interplay.metrics.communication.clauses import Names
+from interplay.metrics.communication.clauses import Names, clauses
 from interplay.metrics.communication.kitchen_words import Vocabulary, components, made_by, singular, split_mix
 from interplay.metrics.communication.reader import MessageReader, MessageReading, RequestedAct
 from interplay.metrics.communication.records import ObservedAct, TranscriptEvent
@@ -160,6 +160,11 @@ def test_plan_and_speech_that_say_the_same_are_one_request():
     found = read("Please pick up an egg and put it on the counter.", acts=explicit).units
     assert [str(u.act) for u in found] == ["pickup(egg, ingredient_dispenser)", f"{PLACE}(egg)"]
     assert {u.source for u in found} == {"explicit"}
+
+
+def test_a_model_that_repeats_itself_is_read_in_seconds():
+    """With a search that goes back at every word, this took hours."""
+    assert clauses("it is good to " * 300, Names(("chef", "assistant"), 0))
 
 
 def test_waits_are_dropped():

@@ -63,13 +63,16 @@ _FOR_YOU = (
     rf"\b(?:like|love|prefer)|\bbe (?:\w+ )?{_GOOD}) for $"
 )
 
+# Only from where a part of a sentence begins, and where there is an "if" in it: a model that repeats itself for a
+# thousand letters would else be read for minutes.
+_BEFORE_IF = r"(?:^|(?<=[,:;]))(?=[^,:;]*\bif )[^,:;]*"
 _CONDITION = re.compile(
-    rf"[^,:;]*\b(?:would|'d|will|is|be|i'm|am|could|it)\b[^,:;]*\b{_GOOD}\b[^,:;]*?\bif you (?:could |can |"
+    rf"{_BEFORE_IF}\b(?:would|'d|will|is|be|i'm|am|could|it)\b[^,:;]*\b{_GOOD}\b[^,:;]*?\bif you (?:could |can |"
     rf"would |will |were to )?"
     rf"{_ADVERBS}(?P<verb>{_VERB}|{_DONE})\b(?P<rest>.*)"
 )
 _PASSIVE_CONDITION = re.compile(
-    rf"[^,:;]*\b{_GOOD}\b[^,:;]*?\bif (?P<thing>{_THING}) (?:were|was|is|are|gets?|got|could be|can be|would be) "
+    rf"{_BEFORE_IF}\b{_GOOD}\b[^,:;]*?\bif (?P<thing>{_THING}) (?:were|was|is|are|gets?|got|could be|can be|would be) "
     rf"(?P<verb>{_DONE})\b(?P<rest>.*)"
 )
 _BEST_THAT = re.compile(
