@@ -304,7 +304,7 @@ def test_several_studies_are_served_side_by_side(tmp_path):
             body = {"page": "consent", "answers": {"agree": True}}
             reply = client.post(f"/lab/api/study/{name}/answer", json=body, headers={"x-csrf": state["csrf"]})
             assert reply.json()["page"]["id"] == "ask"
-            assert name in client.get("/lab/researcher").text
+            assert f'<li><a href="/lab/researcher/{name}">' in client.get("/lab/researcher").text
             login = client.get(f"/lab/researcher/{name}").text
             assert f'action="/lab/researcher/{name}/login"' in login
     counts = {p.name: len(database.read(records.everyone, p.name)[1]) for p in protocols}
