@@ -28,7 +28,7 @@ from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.payments import hashed
 from interplay.study.db import admission, groups, participants
-from interplay.study.db.participants import Person
+from interplay.study.db.participants import Person, TurnedAway
 from interplay.study.http import page_views
 from interplay.study.http.browser_modules import study_scripts
 from interplay.study.http.metrics import add_metrics
@@ -376,6 +376,10 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
             who, session, token = await (visits.reenter(request, link) if link else visits.arrive(request))
         except StudyClosed:
             return JSONResponse(page_views.closed(protocol, visits.language(request)))
+        except TurnedAway as refusal:
+            base.refused(request, refusal)
+            view = page_views.turned_away(protocol, visits.language(request), refusal.reason)
+            return JSONResponse(view | refusal.record(), refusal.status)
         response = JSONResponse(await _state(study, who.id, session.csrf))
         visits.keep(response, token)
         return response
