@@ -235,7 +235,8 @@ def test_who_is_turned_away_is_told_why_in_the_studys_words(tmp_path):
 
         status, state = come("", "en")
         assert (status, state["page"]["kind"]) == (403, "done")
-        assert "recruiter's link" in state["page"]["text"] and "recruiter's link" in state["message"]
+        assert "recruiter's link" in state["page"]["text"]
+        assert "recruiter's link" in state["message"]
         first = client.get("/api/study/small/state?PROLIFIC_PID=p1").json()
         body = {"page": "consent", "answers": {"agree": True}}
         assert client.post("/api/study/small/answer", json=body, headers={"x-csrf": first["csrf"]}).status_code == 200
