@@ -88,7 +88,7 @@ export class Api {
 
   private async read(response: Response): Promise<Reply> {
     const found: unknown = await response.json().catch(() => null);
-    if (response.ok && isState(found)) {
+    if (isState(found)) { // also with a refusal, where a page tells why
       this.csrf = found.csrf;
       return { kind: "state", state: found };
     }

@@ -187,7 +187,8 @@ class App implements Shell {
   private fillHead(state: State): void {
     const { done: past, of } = state.progress;
     const bar = h("progress", { max: Math.max(of, 1), value: past, "aria-label": say("progress") });
-    const parts: Node[] = [bar, h("span", { class: "count", "aria-hidden": "true" }, `${past} / ${of}`)];
+    const count = h("span", { class: "count", "aria-hidden": "true" }, `${past} / ${of}`);
+    const parts: Node[] = of > 0 ? [bar, count] : []; // nobody's page, of those who cannot take part
     if (state.languages.length > 1) parts.push(this.languages(state));
     // Who is asked for consent says no on that page.
     if (state.page.kind !== "done" && state.page.kind !== "consent") {

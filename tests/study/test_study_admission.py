@@ -218,6 +218,35 @@ def test_ids_are_required_where_the_study_says_so(site):
         parse(study("small", ASK, after={"completion": "{require_id: true}"}))
 
 
+def test_who_is_turned_away_is_told_why_in_the_studys_words(tmp_path):
+    begun = "You have begun this study already. Please go on in the browser in which you began."
+    said = {
+        "languages": "[en, de]",
+        "title": "{en: Small, de: Klein}",
+        "words": f"{{{json.dumps(begun)}: {{de: Schon begonnen}}}}",
+    }
+    text = study("small", ASK, **said, after={"completion": "{recruiter: prolific, require_id: true}"})
+    database = open_study_database(str(tmp_path / "small.db"))
+    with TestClient(build(parse(text), Base(database))) as client:
+
+        def come(query, language):
+            reply = TestClient(client.app).get(f"/api/study/small/state{query}", headers={"accept-language": language})
+            return reply.status_code, reply.json()
+
+        status, state = come("", "en")
+        assert (status, state["page"]["kind"]) == (403, "done")
+        assert "recruiter's link" in state["page"]["text"]
+        assert "recruiter's link" in state["message"]
+        first = client.get("/api/study/small/state?PROLIFIC_PID=p1").json()
+        body = {"page": "consent", "answers": {"agree": True}}
+        assert client.post("/api/study/small/answer", json=body, headers={"x-csrf": first["csrf"]}).status_code == 200
+        status, state = come("?PROLIFIC_PID=p1", "de")
+        assert (status, state["page"]["title"], state["page"]["text"]) == (409, "Klein", "<p>Schon begonnen</p>")
+        status, state = come("?enter=bad", "en")
+        assert (status, "not good any more" in state["page"]["text"]) == (403, True)
+    database.close()
+
+
 def test_a_keyed_hash_signs_an_id(site, tmp_path):
     key = tmp_path / "secret"
     key.write_text("0123456789abcdef\n")
@@ -304,7 +333,7 @@ def test_several_studies_are_served_side_by_side(tmp_path):
             body = {"page": "consent", "answers": {"agree": True}}
             reply = client.post(f"/lab/api/study/{name}/answer", json=body, headers={"x-csrf": state["csrf"]})
             assert reply.json()["page"]["id"] == "ask"
-            assert name in client.get("/lab/researcher").text
+            assert f'<li><a href="/lab/researcher/{name}">' in client.get("/lab/researcher").text
             login = client.get(f"/lab/researcher/{name}").text
             assert f'action="/lab/researcher/{name}/login"' in login
     counts = {p.name: len(database.read(records.everyone, p.name)[1]) for p in protocols}

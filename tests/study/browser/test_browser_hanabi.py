@@ -167,8 +167,8 @@ def test_who_was_here_before_is_told_so_in_another_browser(arrive, served):
     first.consent()
     second = first.page.context.browser.new_context().new_page()
     second.goto(f"{served.url}/study/{served.host.protocol.name}?PROLIFIC_PID=aa02")
-    second.wait_for_selector("[role=alert]")
-    assert "begun this study already" in second.inner_text("[role=alert]")
+    second.wait_for_selector("main[data-page=begun]")
+    assert "begun this study already" in second.inner_text("main")
     second.context.close()
 
 

@@ -14,7 +14,7 @@ from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
 from interplay.server.database import Tx
 from interplay.server.schema import keys as key_rows
-from interplay.study.db.participants import ACTIVE, DONE, NEW, OVER, SUBJECT, Person, person
+from interplay.study.db.participants import ACTIVE, DONE, NEW, OVER, SUBJECT, Person, TurnedAway, person
 from interplay.study.db.schema import consents, files, games, paid, people, slots
 from interplay.study.protocol.model import Protocol
 
@@ -122,16 +122,16 @@ def reenter(tx: Tx, clock: Clock, protocol: Protocol, key: str) -> tuple[Person,
     """Use a re-entry link up, and return the participant with a new session and its cookie.
 
     Raises:
-        ApiError: The link is used up, too old, unknown, or of another study.
+        TurnedAway: The link is used up, too old, unknown, or of another study.
     """
     try:
         known = keys.check(tx, clock, key, (REENTRY,))
     except ApiError:
-        raise ApiError("not_allowed", "this link is not good any more: ask the researchers for a new one") from None
+        raise TurnedAway("not_allowed", "used_link") from None
     number = int(known.subject.removeprefix(SUBJECT))
     row = tx.execute(sa.select(people.c.study).where(people.c.id == number)).one_or_none()
     if row is None or row.study != protocol.name:
-        raise ApiError("not_allowed", "this link belongs to another study")
+        raise TurnedAway("not_allowed", "other_link")
     keys.revoke(tx, clock, known.public)
     sessions.end_all(tx, known.subject)
     session, token = sessions.begin(tx, clock, known.subject, {"study": protocol.name})

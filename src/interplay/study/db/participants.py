@@ -29,6 +29,7 @@ from interplay.study.protocol.design import count, least_used, places
 from interplay.study.protocol.flow import Page, first_slots, next_position, pages, partners_of, with_partners_met
 from interplay.study.protocol.model import Protocol
 from interplay.study.protocol.payment_formula import evaluate
+from interplay.study.protocol.texts import PHRASES
 
 NEW, ACTIVE, DONE, SCREENED, DROPPED = "new", "active", "done", "screened", "dropped"
 WITHDRAWN = "withdrawn"  # stopped taking part, by their own choice
@@ -60,6 +61,19 @@ _PAID_GAMES = (
     .where(games.c.person == sa.bindparam("number"), games.c.practice.is_(False), games.c.score.is_not(None))
     .order_by(games.c.id)
 )
+
+
+class TurnedAway(ApiError):
+    """Somebody who comes cannot take part; they are told why in their language.
+
+    Args:
+        code: As of every `ApiError`.
+        reason: The phrase that tells why, one of `texts.PHRASES`.
+    """
+
+    def __init__(self, code: str, reason: str):
+        super().__init__(code, PHRASES[reason]["en"])
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,7 @@ def enter(
         The participant, the session, and the session's cookie.
 
     Raises:
-        ApiError: A participant with this recruiter's id has begun already.
+        TurnedAway: A participant with this recruiter's id has begun already.
     """
     _check_recruit(tx, protocol, recruit)
     now = clock.now()
@@ -147,7 +161,7 @@ def enter(
 
 def _check_recruit(tx: Tx, protocol: Protocol, recruit: str | None) -> None:
     if recruit is not None and tx.execute(_RECRUIT, {"study": protocol.name, "hash": recruit}).first() is not None:
-        raise ApiError("conflict", "you have begun this study already: go on in the browser in which you began")
+        raise TurnedAway("conflict", "begun")
 
 
 def person_of_session(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, WebSocket
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
@@ -22,12 +22,13 @@ from interplay.server.rate_limits import Buckets, SharedBuckets
 from interplay.server.signatures import secret
 from interplay.server.sockets import ClientDisconnected, Frames
 from interplay.server.storable_text import PlainObject, PlainText
+from interplay.study.admin import page_rendering
 from interplay.study.admin.actions import erase_idle
 from interplay.study.admin.app import mount
 from interplay.study.admin.context import AdminContext
 from interplay.study.admin.payments import hashed
 from interplay.study.db import admission, groups, participants
-from interplay.study.db.participants import Person
+from interplay.study.db.participants import Person, TurnedAway
 from interplay.study.http import page_views
 from interplay.study.http.browser_modules import study_scripts
 from interplay.study.http.metrics import add_metrics
@@ -35,6 +36,7 @@ from interplay.study.http.recruiter_ids import RecruiterIds
 from interplay.study.live.app_state import FRAMES_A_SECOND, LARGEST_FRAME, StudyState, hold_off, refuse
 from interplay.study.pages import media
 from interplay.study.protocol.model import Device, Protocol
+from interplay.study.protocol.texts import say
 
 CSRF = "x-csrf"
 STATIC = Path(__file__).parents[1] / "static"
@@ -264,13 +266,12 @@ def _add_files(app: FastAPI, prefix: str, protocols: Sequence[Protocol], researc
     for protocol in protocols:
         app.add_api_route(f"{prefix}/study/{protocol.name}", _shell, response_model=None)
     if researchers is not None:
-        names = [protocol.name for protocol in protocols]
+        listed = [(f"{researchers}/{one.name}", say(one.title, one.languages[0]) or one.name) for one in protocols]
 
         @app.get(researchers)
         async def choose() -> Response:
             """List the studies: each has its own researchers."""
-            links = "".join(f'<li><a href="{researchers}/{name}">{name}</a></li>' for name in names)
-            return HTMLResponse(f"<!doctype html><title>Studies</title><h1>Studies</h1><ul>{links}</ul>")
+            return page_rendering.page("studies", site=prefix, root=listed[0][0], studies=listed)
 
     scripts: dict[str, bytes] = {}  # of page types and games of other packages
     for protocol in protocols:
@@ -375,6 +376,10 @@ def _add_flow(app: FastAPI, study: StudyState, visits: Visits) -> None:
             who, session, token = await (visits.reenter(request, link) if link else visits.arrive(request))
         except StudyClosed:
             return JSONResponse(page_views.closed(protocol, visits.language(request)))
+        except TurnedAway as refusal:
+            base.refused(request, refusal)
+            view = page_views.turned_away(protocol, visits.language(request), refusal.reason)
+            return JSONResponse(view | refusal.record(), refusal.status)
         response = JSONResponse(await _state(study, who.id, session.csrf))
         visits.keep(response, token)
         return response

@@ -137,20 +137,35 @@ def _last_words(protocol: Protocol, who: Person) -> str:
 def closed_page(protocol: Protocol, language: str) -> dict[str, Any]:
     """Return the page of those who come when no more participants are taken."""
     own = protocol.recruitment.closed_text
-    text = html(say(own, language) if own else phrase("closed", language, protocol.words))
+    return _last_page(protocol, language, "closed", say(own, language) if own else "")
+
+
+def _last_page(protocol: Protocol, language: str, reason: str, own: str = "") -> dict[str, Any]:
+    """Return the page of those who come and cannot take part, with the study's own text or a phrase of ours."""
+    text = html(own or phrase(reason, language, protocol.words))
     nothing = {"code": None, "url": None, "payment": None, "erasable": False}
-    return {"id": "closed", "kind": "done", "title": say(protocol.title, language), "text": text, **nothing}
+    return {"id": reason, "kind": "done", "title": say(protocol.title, language), "text": text, **nothing}
 
 
 def closed(protocol: Protocol, language: str) -> dict[str, Any]:
     """Return the state of a visitor who is nobody yet, when no more participants are taken."""
+    return _nobody(protocol, language, closed_page(protocol, language))
+
+
+def turned_away(protocol: Protocol, language: str, reason: str) -> dict[str, Any]:
+    """Return the state of a visitor who cannot take part, with the phrase that tells why."""
+    return _nobody(protocol, language, _last_page(protocol, language, reason))
+
+
+def _nobody(protocol: Protocol, language: str, page: dict[str, Any]) -> dict[str, Any]:
     return {
         "csrf": "",
         "language": language,
         "languages": [language],
         "title": say(protocol.title, language),
         "progress": {"done": 0, "of": 0},
-        "page": closed_page(protocol, language),
+        "words": browser_overrides(protocol.words, language),
+        "page": page,
     }
 
 

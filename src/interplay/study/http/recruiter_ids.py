@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey, RSAPublicNumbers
 
 from interplay.errors import InterplayError
-from interplay.server.api_error import ApiError
 from interplay.server.clock import Clock
+from interplay.study.db.participants import TurnedAway
 from interplay.study.protocol.model import Completion
 from interplay.untrusted_files import parse_json, read_text
 
@@ -64,16 +64,14 @@ class RecruiterIds:
             host: The host that was asked for, for which a token must be meant unless the study names another.
 
         Raises:
-            ApiError: There is no id, or it is not signed by the recruiter.
+            TurnedAway: There is no id, or it is not signed by the recruiter.
         """
         rule = self._rule
         name = PARAMETERS.get(rule.recruiter or "")
         recruiter_id = query.get(name) if name else None
         if not recruiter_id:
             if rule.require_id or rule.signature:
-                raise ApiError(
-                    "not_allowed", "this study is open by the recruiter's link only: use the link you were given"
-                )
+                raise TurnedAway("not_allowed", "no_recruiter")
             return None
         signed = rule.signature is None or (
             self._token_fits(query.get(TOKEN, ""), str(name), recruiter_id, rule.audience or host)
@@ -81,9 +79,7 @@ class RecruiterIds:
             else self._hash_fits(query.get(SIGNATURE, ""), recruiter_id)
         )
         if not signed:
-            raise ApiError(
-                "not_allowed", "this link was not made by the recruiter, or has expired: use the link you were given"
-            )
+            raise TurnedAway("not_allowed", "unsigned")
         return recruiter_id
 
     def _hash_fits(self, signature: str, recruiter_id: str) -> bool:

@@ -67,6 +67,24 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "en": "You were away for too long, so your place was given to someone else. Thank you for your time.",
         "zh": "您离开的时间过长，名额已让给他人。感谢您的时间。",
     },
+    # Why somebody who comes is turned away.
+    "no_recruiter": {
+        "en": "This study is open by the recruiter's link only. Please use the link that you were given.",
+        "zh": "只能通过招募方的链接参加本研究。请使用您收到的链接。",
+    },
+    "unsigned": {
+        "en": "This link was not made by the recruiter, or has expired. Please use the link that you were given.",
+        "zh": "此链接不是由招募方生成的，或已过期。请使用您收到的链接。",
+    },
+    "begun": {
+        "en": "You have begun this study already. Please go on in the browser in which you began.",
+        "zh": "您已开始本研究。请在开始时使用的浏览器中继续。",
+    },
+    "used_link": {
+        "en": "This link is not good any more. Please ask the researchers for a new one.",
+        "zh": "此链接已失效。请向研究人员索取新的链接。",
+    },
+    "other_link": {"en": "This link belongs to another study.", "zh": "此链接属于另一项研究。"},
 }
 
 
