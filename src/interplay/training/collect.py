@@ -32,7 +32,7 @@ class Rollout:
     """What was played, [step, learner, slot, ...] unless it says env."""
 
     seen: Array  # what the policies read
-    view: Any  # what the values read; None: the same
+    view: PyTree  # what the values read; None: the same
     legal: Bool[Array, "step learner slot action"]
     turn: Bool[Array, "step learner slot"]
     logits: Float[Array, "step learner slot action"]
@@ -43,7 +43,7 @@ class Rollout:
     terminated: Bool[Array, "step env"]
     done: Bool[Array, "step env"]
     cut: Int[Array, "step env"]  # number among the environment's cuts where the horizon struck, else -1
-    extra: Any = ()  # what `Method.record_step` or `Method.process_rollout` adds
+    extra: PyTree = ()  # what `Method.record_step` or `Method.process_rollout` adds
     memory_seat: Any = None  # [step, learner, slot] whose memory was used, where a slot has several
 
 
@@ -68,7 +68,12 @@ class Finished:
 
 
 def begin(
-    setup: TrainingSetup, member: ActorCritic, stats: Any, partners: PyTree, key: PRNGKeyArray, kept_states: Any = None
+    setup: TrainingSetup,
+    member: ActorCritic,
+    stats: Any,
+    partners: PyTree,
+    key: PRNGKeyArray,
+    kept_states: PyTree = None,
 ) -> RolloutWorld:
     """Return fresh environments with their partners.
 
@@ -193,7 +198,7 @@ class Decision(NamedTuple):
     """What everybody chose in a step, and what the choice was made from."""
 
     seen: Array
-    view: Any
+    view: PyTree
     legal: Array
     turn: Array
     seat: Any  # whose memory was used, where a slot has several
@@ -348,7 +353,7 @@ def _new_event_record(setup: TrainingSetup) -> PyTree:
 
 
 def _from_kept_states(
-    plan: TeamPlan, kept_states: Any, state: PyTree, rotation: Array, place: Float[Array, " env"]
+    plan: TeamPlan, kept_states: PyTree, state: PyTree, rotation: Array, place: Float[Array, " env"]
 ) -> tuple[Any, Array]:
     """Return states and rotations, at tables with `start_from` those kept of one of that table's environments."""
     assert plan.start_from is not None

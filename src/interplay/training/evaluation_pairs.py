@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from interplay.agents.api import Policy
 from interplay.games.api import JaxGame
@@ -43,7 +43,7 @@ def _episode(game: JaxGame, one: Policy, other: Policy, rotation: Int[Array, ""]
     for_state, for_one, for_others, for_steps = jax.random.split(key, 4)
     others_keys = jax.random.split(for_others, game.num_seats - 1)
 
-    def turn(carry: Any, key: PRNGKeyArray) -> tuple[Any, None]:
+    def turn(carry: PyTree, key: PRNGKeyArray) -> tuple[Any, None]:
         state, memory, memories, over, score, events = carry
         for_one, for_others, for_step = jax.random.split(key, 3)
         legal = game.legal(state)[seats]

@@ -81,7 +81,7 @@ class FrozenPartners:
         return cls(arrays, together.static, sizes[0], per_run=True)
 
     @classmethod
-    def from_networks(cls, networks: Any, encoding: str) -> FrozenPartners:
+    def from_networks(cls, networks: PyTree, encoding: str) -> FrozenPartners:
         """Return partners that act by networks [run, partner, ...] on this encoding."""
         one = jax.tree.map(lambda x: x[0, 0], networks)
         runs, number = jax.tree.leaves(networks)[0].shape[:2]

@@ -17,7 +17,7 @@ from interplay.training.team_assignment import seats_to_roles, to_learners
 ROUND = 16  # numbers
 
 
-def observe(setup: TrainingSetup, state: Any, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
+def observe(setup: TrainingSetup, state: PyTree, rotation: Int[Array, " env"]) -> tuple[Array, Any]:
     """Return what the policies of all slots read, and what their values read (None: the same)."""
     plan, network = setup.plan, setup.experiment.network
     seats = jax.vmap(lambda s: setup.game.observe(s, network.encoding))(state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from interplay.agents.basic import masked
 from interplay.games.records import record
@@ -19,7 +19,7 @@ class LossBatch:
     """Training sequences, [learner, sequence, step, ...]; within the loss of one learner without the first axis."""
 
     seen: Array
-    view: Any  # None: the same as seen
+    view: PyTree  # None: the same as seen
     legal: Bool[Array, "learner sequence step action"]
     action: Int[Array, "learner sequence step"]
     start: Bool[Array, "learner sequence step"]
@@ -32,7 +32,7 @@ class LossBatch:
     memory: Memories  # [learner, sequence, memory] at the sequence's first step
     label: Float[Array, "learner sequence label"]  # what else the value network is told
     restart_memory: Any = None  # [learner, sequence, step, memory] of the policy where `start` is true; None: zeros
-    extra: Any = ()  # `Rollout.extra`, [learner, sequence, step, ...]
+    extra: PyTree = ()  # `Rollout.extra`, [learner, sequence, step, ...]
 
 
 def log_probs(logits: Float[Array, "... action"], legal: Bool[Array, "... action"]) -> Float[Array, "... action"]:

@@ -48,7 +48,7 @@ def act_in_groups(
     start = group(jnp.broadcast_to(world.start[:, None], (world.start.shape[0], plan.roles)))
 
     def one(
-        arrays: PyTree, memory: PyTree, seen: Any, legal: Array, seat: Array, start: Array, key: PRNGKeyArray
+        arrays: PyTree, memory: PyTree, seen: PyTree, legal: Array, seat: Array, start: Array, key: PRNGKeyArray
     ) -> tuple:
         policy = frozen.policy(arrays)
         keys = jax.random.split(key, (2, seat.shape[0]))

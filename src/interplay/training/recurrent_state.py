@@ -7,11 +7,9 @@ another's begin, the memory is the one that this seat had when it played.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from interplay.training.stage_state import TrainingSetup
 from interplay.training.team_assignment import seats_to_roles, to_learners
@@ -19,7 +17,7 @@ from interplay.training.team_assignment import seats_to_roles, to_learners
 Seat = Int[Array, "learner slot"] | None  # whose memory it is; None: every slot has one
 
 
-def active_seat(setup: TrainingSetup, state: Any, rotation: Array) -> Seat:
+def active_seat(setup: TrainingSetup, state: PyTree, rotation: Array) -> Seat:
     """Return who is to move in states [env, ...]."""
     if setup.memory_seats == 1:
         return None

@@ -43,7 +43,7 @@ class TrainingSnapshot:
 
     update: int
     returns: list[list[float | None]]  # [run][learner] in the log line of that time
-    policies: Any  # networks with arrays [run, learner, ...]
+    policies: PyTree  # networks with arrays [run, learner, ...]
 
 
 @dataclass(frozen=True)

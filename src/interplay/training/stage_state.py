@@ -154,7 +154,7 @@ class RolloutWorld:
     table_rotation: Int[Array, " table"]  # -1: random in every episode
     partner_memory: Any  # [partner slot, environment of the table, ...]
     episode_state: Any = ()  # what the method carries in each environment
-    kept_states: Any = ()  # (state, rotation) [env, ...] at a random time of the last rollout, for `plan.start_from`
+    kept_states: PyTree = ()  # (state, rotation) [env, ...] at a random time of the last rollout, for `plan.start_from`
 
 
 @record
@@ -163,7 +163,7 @@ class RunState:
 
     key: PRNGKeyArray
     members: PyTree  # [learner, ...]
-    optimiser: Any  # [learner, ...]
+    optimiser: PyTree  # [learner, ...]
     normaliser: Normaliser
     world: RolloutWorld
     stats: PartnerStats

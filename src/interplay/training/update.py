@@ -227,7 +227,7 @@ def _network_values(estimates: ValueEstimates, label: Array) -> NetworkValues:
     seen, view = observe(setup, after.state, after.rotation)
     _, last = values(ended, (seen if view is None else view)[None], spread(plan, after.start)[None])
 
-    def at_cut(state: Any, rotation: Array, time: Array) -> Array:
+    def at_cut(state: PyTree, rotation: Array, time: Array) -> Array:
         seen, view = observe(setup, state, rotation)
         then = jnp.take_along_axis(memories, spread(plan, time)[None, ..., None], axis=0)[0]
         never = jnp.zeros((1, *then.shape[:2]), bool)
@@ -251,7 +251,7 @@ def _values_from_policy_memory(estimates: ValueEstimates, label: Array) -> Netwo
 
         return jax.vmap(jax.vmap(one, in_axes=(None, 0, 0, 0)))(members, memory, seen, label)
 
-    def at_state(memory: Array, state: Any, rotation: Array) -> Array:
+    def at_state(memory: Array, state: PyTree, rotation: Array) -> Array:
         seen = observe(setup, state, rotation)[0]
         return values(recurrent_state.select(memory, recurrent_state.active_seat(setup, state, rotation)), seen)
 
@@ -306,7 +306,7 @@ def _explained(value: Array, target: Array, counted: Array) -> dict[str, Array]:
 def improve(
     setup: TrainingSetup,
     members: PyTree,
-    state: Any,
+    state: PyTree,
     batch: LossBatch,
     shuffles: Int[Array, "epoch sequence"],
     learning_rate: Array,

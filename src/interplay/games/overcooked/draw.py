@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from interplay.games.overcooked import sprites
-from interplay.games.overcooked.state import OvercookedItem, is_soup, onions_in, tomatoes_in
+from interplay.games.overcooked.state import OvercookedItem, OvercookedState, is_soup, onions_in, tomatoes_in
 from interplay.games.scene import Scene, Shape
 
 CELL = sprites.CELL
@@ -27,7 +26,7 @@ _NAMES = {
 }
 
 
-def text(rows: Sequence[str], state: Any) -> str:
+def text(rows: Sequence[str], state: OvercookedState) -> str:
     """Return a map with one line per row of the kitchen, then what is held, cooked and lying about.
 
     In the map `1↑o` is chef 1 facing north with an onion; `Poo` a pot with two onions; `Xd` a dish on a counter.
@@ -52,7 +51,7 @@ def text(rows: Sequence[str], state: Any) -> str:
     return "\n".join(lines)
 
 
-def scene(rows: Sequence[str], state: Any, seat: int | None = None, cook_time: int = 20) -> Scene:
+def scene(rows: Sequence[str], state: OvercookedState, seat: int | None = None, cook_time: int = 20) -> Scene:
     """Return the kitchen as shapes. Everybody sees all of it; `seat` only rings that seat's chef.
 
     `cook_time` is how long a soup cooks, the length of the progress bar.
@@ -93,7 +92,7 @@ def _backdrop(rows: tuple[str, ...]) -> tuple[Shape, ...]:
     return tuple(shapes)
 
 
-def _plain(state: Any) -> list[list[int]]:
+def _plain(state: OvercookedState) -> list[list[int]]:
     return [np.asarray(a).tolist() for a in (state.cell, state.facing, state.held, state.items, state.timer)]
 
 

@@ -24,6 +24,7 @@ from interplay.games.overcooked.state import (
     POT,
     SERVING,
     OvercookedItem,
+    OvercookedState,
     is_soup,
     onions_in,
     tomatoes_in,
@@ -102,7 +103,7 @@ class OvercookedReader:
         more = {"game_id": self.game.id, "reach": reach, "partners": partners}
         return recorder.finish(length, self.game.horizon, **more)
 
-    def _start(self, s: Any) -> tuple[_Things, list[int]]:
+    def _start(self, s: OvercookedState) -> tuple[_Things, list[int]]:
         fact, kitchen = self.world.fact, self.kitchen
         things = _Things([""] * len(self.chefs), {})
         facts = []
@@ -139,7 +140,7 @@ class OvercookedReader:
         things.contents[soup] = [things.new(self.world, kind) for kind in kinds]
         return soup
 
-    def _record(self, recorder: Recorder, things: _Things, s: Any, actions: np.ndarray) -> None:
+    def _record(self, recorder: Recorder, things: _Things, s: OvercookedState, actions: np.ndarray) -> None:
         """Record all operators in the game's order: interacts seat by seat, then walking, then the pots."""
         kitchen, pots = self.kitchen, self.kitchen.pots
         here = s.cell.astype(np.int64) * 4 + s.facing
@@ -176,7 +177,9 @@ class OvercookedReader:
         self._steps[key] = step
         return step
 
-    def _interacts(self, recorder: Recorder, things: _Things, s: Any, t: int, acting: list, front: list) -> None:
+    def _interacts(
+        self, recorder: Recorder, things: _Things, s: OvercookedState, t: int, acting: list, front: list
+    ) -> None:
         """Record the interacts of one time step; a later chef finds what an earlier one left."""
         kitchen, table, left = self.kitchen, self.kitchen.table.packed, {}
         for seat, acts in enumerate(acting):
@@ -227,7 +230,7 @@ class OvercookedReader:
         else:
             recorder.do(t, seat, "cook", chef, things.place[cell], place)
 
-    def _compare(self, things: _Things, s: Any) -> None:
+    def _compare(self, things: _Things, s: OvercookedState) -> None:
         """Check that what was carried through the episode is what lies and is held at its end."""
         for seat, thing in enumerate(things.hand):
             if bool(thing) != bool(s.held[-1][seat]):

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.games.rescue.encodings import KNOWN, SEEN, TREATED, UNSEEN, knowledge
 from interplay.games.rescue.layouts import role_names
 from interplay.games.rescue.rules import RescueRules
-from interplay.games.rescue.state import DANGER, DOOR, KIT, NOBODY, ROLES, TOOLS, USES, WALL, WORK
+from interplay.games.rescue.state import DANGER, DOOR, KIT, NOBODY, ROLES, TOOLS, USES, WALL, WORK, RescueState
 from interplay.games.scene import Scene, Shape
 
 CELL = 32
@@ -20,7 +20,7 @@ _VICTIM = {SEEN: "?", KNOWN: "V", TREATED: "v"}
 _COLOURS = {"nurse": "#2f7fd1", "firefighter": "#d1492f", "police": "#3b3f8f"}
 
 
-def text(rules: RescueRules, state: Any, seat: int | None = None) -> str:
+def text(rules: RescueRules, state: RescueState, seat: int | None = None) -> str:
     """Return a map, one line per row, then all agents and victims in words.
 
     `0↑k` is seat 0 facing up with a kit; D debris, F fire, K kit, E extinguisher; V a victim the team knows of, ? one
@@ -46,14 +46,14 @@ def text(rules: RescueRules, state: Any, seat: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _tool(rules: RescueRules, state: Any, tool: int) -> str:
+def _tool(rules: RescueRules, state: RescueState, tool: int) -> str:
     if tool == NOBODY:
         return "nothing"
     kind = rules.tool_kinds[tool]
     return f"a kit ({USES[int(state.tool_use[tool])]})" if kind == KIT else f"an {TOOLS[kind]}"
 
 
-def _victims(rules: RescueRules, state: Any, seat: int | None) -> list[tuple[int, int]]:
+def _victims(rules: RescueRules, state: RescueState, seat: int | None) -> list[tuple[int, int]]:
     """Return (cell, what is known of it) of each victim."""
     cells = np.asarray(state.victim_cell).tolist()
     if seat is not None:
@@ -63,7 +63,7 @@ def _victims(rules: RescueRules, state: Any, seat: int | None) -> list[tuple[int
     return [(c, TREATED if t else KNOWN if k else SEEN) for c, t, k in zip(cells, treated, reported)]
 
 
-def _grid(rules: RescueRules, state: Any, victims: list[tuple[int, int]]) -> list[str]:
+def _grid(rules: RescueRules, state: RescueState, victims: list[tuple[int, int]]) -> list[str]:
     grid = [_TERRAIN.get(int(kind), ".") for kind in np.asarray(state.terrain)]
     for cell in np.flatnonzero(np.asarray(state.debris)):
         grid[cell] = "D"
@@ -83,7 +83,7 @@ def _grid(rules: RescueRules, state: Any, victims: list[tuple[int, int]]) -> lis
     return grid
 
 
-def scene(rules: RescueRules, state: Any, seat: int | None = None) -> Scene:
+def scene(rules: RescueRules, state: RescueState, seat: int | None = None) -> Scene:
     """Return the house as shapes; with a seat, what that seat does not see is shaded."""
     height, terrain = rules.height, np.asarray(state.terrain)
     backdrop: list[Shape] = [("rect", 0, 0, rules.width * CELL, height * CELL, "#efe9dd", 0)]
@@ -153,7 +153,9 @@ def _victim(status: int, done: float, x: float, y: float) -> list[Shape]:
     return shapes
 
 
-def _agent(rules: RescueRules, state: Any, seat: int, guarded: bool, own: bool, x: float, y: float) -> list[Shape]:
+def _agent(
+    rules: RescueRules, state: RescueState, seat: int, guarded: bool, own: bool, x: float, y: float
+) -> list[Shape]:
     dx, dy = ((0, -1), (0, 1), (-1, 0), (1, 0))[int(state.facing[seat])]
     shapes: list[Shape] = []
     if guarded:

@@ -207,7 +207,7 @@ class COLE(Method):
         logs = {"population": sizes.tolist(), "generation": state["generation"].tolist(), "preferred": accepted}
         return places, logs
 
-    def _with_egos(self, runs: RunState, networks: Any, places: np.ndarray) -> tuple[Any, PartnerStats]:
+    def _with_egos(self, runs: RunState, networks: PyTree, places: np.ndarray) -> tuple[Any, PartnerStats]:
         """Return partners and their statistics with the egos in their places."""
         here = jnp.asarray(places)[:, None] == jnp.arange(self.options.population)  # [run, member]
 

@@ -204,7 +204,7 @@ def fit(shape: Shape, recorded: Recording, options: GAMMAOptions, key: Array) ->
     def some_updates(model: GAMMAPartnerModel, state: PyTree, first: Array, data: Recording, key: Array) -> PyTree:
         arrays, static = eqx.partition(model, eqx.is_array)
 
-        def update(carry: Any, number: Array) -> tuple[Any, None]:
+        def update(carry: PyTree, number: Array) -> tuple[Any, None]:
             arrays, state = carry
             low, high = options.kl_weight
             weight = low + (high - low) * number / options.updates

@@ -9,7 +9,6 @@ Members are trained side by side as the learners of one run. As in FCP each give
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +45,9 @@ class MaximumEntropyPopulation(Method):
         """Return `member0`, `member1`, ..."""
         return f"member{learner}"
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: PyTree, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(
+        self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
+    ) -> ProcessedRollout:
         """Add the entropy reward."""
         reward = rollout.reward + population_entropy(members, rollout, weight=self.entropy_weight)
         return ProcessedRollout(state, replace(rollout, reward=reward), {})

@@ -69,7 +69,7 @@ class OBLOptions:
 class Situation:
     """A state in which a move was made, and what its simulations are drawn by."""
 
-    state: Any
+    state: PyTree
     key: PRNGKeyArray
 
 
@@ -105,7 +105,9 @@ class OffBeliefLearning(SelfPlay):
         situation = Situation(state=world.state, key=step.randomness["simulation"])
         return jax.tree.map(lambda x: x[None], situation)  # [learner, slot]: one learner, a slot for each
 
-    def process_rollout(self, setup: TrainingSetup, state: Any, members: PyTree, rollout: Rollout) -> ProcessedRollout:
+    def process_rollout(
+        self, setup: TrainingSetup, state: PyTree, members: PyTree, rollout: Rollout
+    ) -> ProcessedRollout:
         """Put simulated returns in the place of states."""
         member = jax.tree.map(lambda x: x[0], members)
         steps, envs = setup.experiment.rollout, setup.experiment.envs
@@ -134,7 +136,7 @@ class OffBeliefLearning(SelfPlay):
         return _mean(jax.vmap(lambda key: self._simulate(setup, member, situation.state, action, key))(keys))
 
     def _simulate(
-        self, setup: TrainingSetup, member: Any, state: Any, action: Array, key: PRNGKeyArray
+        self, setup: TrainingSetup, member: Any, state: PyTree, action: Array, key: PRNGKeyArray
     ) -> SimulatedReturn:
         """Return what a move is worth from one sampled state on."""
         game: Any = setup.game  # as the seat to move plays it
@@ -148,7 +150,7 @@ class OffBeliefLearning(SelfPlay):
             view = game.observe_as(state, self.belief.encoding, seat)
             hand, sound = self.belief.draw(rules, state, seat, view, for_hand)
 
-        def chosen(state: Any, key: PRNGKeyArray) -> tuple[Array, Array]:
+        def chosen(state: PyTree, key: PRNGKeyArray) -> tuple[Array, Array]:
             """Return what the seat to move does, and what its value network says."""
             seen = game.observe_as(state, encoding, state.time % players)
             logits, value = member.unroll(member.start(), seen[None], seen[None], jnp.zeros(1, bool), jnp.zeros(0))

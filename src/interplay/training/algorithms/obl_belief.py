@@ -21,7 +21,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, PyTree
 
 from interplay.agents.api import Agent, Policy
 from interplay.agents.basic import Noisy
@@ -57,7 +57,7 @@ class Learning(eqx.Module):
     """The belief, its optimiser and the games that are played."""
 
     belief: beliefs.HandBelief
-    state: Any
+    state: PyTree
     games: Any  # [env]
     key: PRNGKeyArray
 
@@ -162,7 +162,7 @@ class _Teacher:
     def _turn(self, games: Any, key: PRNGKeyArray) -> tuple[Any, Any]:
         game, seats = self.game, jnp.arange(self.game.num_seats)
 
-        def one(state: Any, key: PRNGKeyArray) -> Any:
+        def one(state: PyTree, key: PRNGKeyArray) -> Any:
             for_moves, for_memory, for_deal = jax.random.split(key, 3)
             memories = jax.vmap(self.policy.init)(jax.random.split(for_memory, game.num_seats), seats)
             views, legal = game.observe(state, self.policy.encoding), game.legal(state)
@@ -177,7 +177,7 @@ class _Teacher:
     def _loss(self, belief: beliefs.HandBelief, states: Any) -> tuple[Array, dict[str, Array]]:
         rules = self.game.rules
 
-        def one(state: Any) -> tuple[Array, Array, Array]:
+        def one(state: PyTree) -> tuple[Array, Array, Array]:
             views = self.game.observe(state, belief.encoding)
             seats = jnp.arange(self.game.num_seats)
             return jax.vmap(lambda seat, view: belief.log_prob(rules, state, seat, view))(seats, views)

@@ -198,7 +198,7 @@ class ClonePace:
 
 class _CloneState(NamedTuple):
     cores: Core  # [split, ...]
-    optimiser: Any
+    optimiser: PyTree
     best: Core
     likes: Float[Array, " split"]  # the least so far of what the epoch is selected by
     when: Int[Array, " split"]
@@ -335,7 +335,7 @@ def _learn(
     """Update every split by a number of batches; return the sums of their losses."""
     how, batches, rule = static.how, orders.shape[1], _rule(static.how)
 
-    def step(core: PyTree, optimiser: Any, which: Array, memory: PyTree, key: PRNGKeyArray, number: Array) -> tuple:
+    def step(core: PyTree, optimiser: PyTree, which: Array, memory: PyTree, key: PRNGKeyArray, number: Array) -> tuple:
         part = static.taken(material.arrays, which, static.length)
         for_names, for_dropout = jax.random.split(jax.random.fold_in(key, number))
         if material.renamings is not None:

@@ -69,7 +69,7 @@ def decisions_of(game: Game, games: Sequence[Recorded]) -> MoveDecisions:
 def _looked_on(bot: HGroup, game: Game, by: Any, start: Any, actions: Array, seat: Array) -> Any:
     """What a seat would have read before every step, and what is legal there."""
 
-    def look(carry: Any, state: PyTree) -> Any:
+    def look(carry: PyTree, state: PyTree) -> Any:
         memory, history = carry
         seen = by.observe_as(state, "seen", seat)
         history, before = remembered(bot, history, memory.before, seen), memory.before

@@ -386,7 +386,7 @@ class StreamReplay:
         first = jnp.broadcast_to(jnp.arange(length) == 0, action.shape)
         return Sequences(seen, legal, action, arrays.turn[which], first)
 
-    def _views(self, by: Game, starts: Any, actions: Array, seats: Array, steps: Array) -> tuple[Array, Array]:
+    def _views(self, by: Game, starts: PyTree, actions: Array, seats: Array, steps: Array) -> tuple[Array, Array]:
         """What seats saw and what the game at hand allows them, [part, step, ...]."""
         view = getattr(by, "observe_as", None) or (lambda state, encoding, seat: by.observe(state, encoding)[seat])
 
