@@ -12,7 +12,7 @@ out=$1 part=$2
 qwen=${QWEN:-qwen/qwen2.5-coder-1.5b} smol=${SMOL:-smol/smollm2} last=${EPISODES:-3}
 places="--base-url qwen=http://127.0.0.1:8092/v1 smol=http://127.0.0.1:8091/v1"
 common="--at-once 1 --timeout-s 3600 --patience-s 600 --temperature 0.3 $places"
-choose="--actions choose --prompts 4 --dialogue one_way --max-tokens 80"
+choose="--actions choose --prompts ${PROMPTS:-5} --dialogue one_way --max-tokens 80"
 
 # One action of a list, so that no answer is refused: cook MODELS CHEF ASSISTANT FRAMEWORK HORIZON DISHES...
 cook() {

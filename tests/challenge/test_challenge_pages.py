@@ -81,9 +81,10 @@ def test_a_team_registers_and_begins_an_evaluation_by_forms(shown):
 @pytest.mark.parametrize(
     ("path", "values", "code", "words"),
     [
-        ("/register", {"team": "", "contact": "x"}, 422, "team: "),
+        ("/register", {"team": "", "contact": "x"}, 422, "team: please fill this in"),
+        ("/register", {"team": "a\tb", "contact": "x"}, 422, "team: no control characters"),
         ("/register", {"team": "the <b>team</b>", "contact": "x"}, 409, "there is a team called"),
-        ("/register", {"team": "x" * 81, "contact": "x"}, 422, "team: "),
+        ("/register", {"team": "x" * 81, "contact": "x"}, 422, "team: at most 80 characters"),
         ("/submit", {"key": "no key", "agent": "a", "plan": "p"}, 401, "key"),
         ("/submit", {"key": "", "agent": "a", "plan": "p"}, 401, "key"),
         ("/submit", {"agent": "a", "plan": ""}, 422, "plan: "),

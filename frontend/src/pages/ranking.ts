@@ -7,6 +7,10 @@ import { say } from "../words";
 import { Complaints } from "./complaints";
 import type { Shell, Shown } from "./page";
 
+const TOP_EDGE = 80; // pixels from the top of the window, below the frame, from where a drag scrolls the page up
+const BOTTOM_EDGE = 40;
+const PACE = 8; // pixels of scrolling in a fiftieth of a second
+
 class Ranking {
   readonly list = h("ol", { class: "ranking" });
   readonly live = h("p", { class: "unseen", role: "status", "aria-live": "assertive" });
@@ -111,21 +115,35 @@ class Ranking {
     // A finger on the row itself scrolls the page.
     if (down.button !== 0 || target.closest(".step") || (down.pointerType === "touch" && !byHandle)) return;
     row.setPointerCapture(down.pointerId);
-    let start = down.clientY;
-    const move = (event: PointerEvent): void => {
+    let start = down.clientY + scrollY;
+    let pointer = down.clientY;
+    const follow = (): void => {
+      const at = pointer + scrollY;
       for (const by of [-1, 1] as const) {
         const neighbour = by === 1 ? row.nextElementSibling : row.previousElementSibling;
         if (neighbour === null) continue;
         const step = neighbour.getBoundingClientRect().height;
-        if (by * (event.clientY - start) > step / 2) {
+        if (by * (at - start) > step / 2) {
           this.swap(row, by);
           this.number();
           start += by * (step + 8); // the gap between rows
         }
       }
-      row.style.transform = `translateY(${event.clientY - start}px)`;
+      row.style.transform = `translateY(${at - start}px)`;
     };
+    const move = (event: PointerEvent): void => {
+      pointer = event.clientY;
+      follow();
+    };
+    // At the edge of the window the page goes along, so that long lists can be dragged through.
+    const scrolling = setInterval(() => {
+      const before = scrollY;
+      if (pointer < TOP_EDGE && pointer < down.clientY) scrollBy(0, -PACE);
+      else if (pointer > innerHeight - BOTTOM_EDGE && pointer > down.clientY) scrollBy(0, PACE);
+      if (scrollY !== before) follow();
+    }, 20);
     const end = (): void => {
+      clearInterval(scrolling);
       row.removeEventListener("pointermove", move);
       row.style.transform = "";
       this.look(row, false);

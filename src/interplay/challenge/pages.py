@@ -36,6 +36,11 @@ OWN = {"referrer-policy": "same-origin"}  # without any referrer, browsers send 
 PAGE_SIZE = 100  # games of an entry's page
 MOST_COLUMNS = 6  # of teamwork, where the challenge names none
 KEPT_REPLAYS = 32
+WRONG = {  # of a field in a form, by pydantic's name for it
+    "string_too_short": "please fill this in",
+    "string_too_long": "at most {max_length} characters",
+    "string_pattern_mismatch": "no control characters, please",
+}
 MEANINGS = {
     "rank": "place by the mean of the games in which the candidate held one seat; baselines take none",
     "mean, median": "of the scores of all games, with 95 % intervals over games of a line-up; forfeits count too",
@@ -188,7 +193,8 @@ def add_forms(
             made = await work(form, model.model_validate(sent))
         except ValidationError as error:
             first = error.errors()[0]
-            return show(422, wrong=f"{first['loc'][0]}: {first['msg']}", sent=sent)
+            what = WRONG.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
+            return show(422, wrong=f"{first['loc'][0]}: {what}", sent=sent)
         except ApiError as refusal:
             pages.base.refused(request, refusal)
             return show(refusal.status, wrong=refusal.message, sent=sent)

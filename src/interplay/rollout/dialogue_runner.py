@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.agents.api import Agent, Move
+from interplay.agents.api import Agent, Move, TraceEvent
 from interplay.agents.dialogue import Dialogue, DialogueObservation, can_talk
 from interplay.agents.llm.chat import ModelError
 from interplay.agents.llm.limits import Usage
@@ -22,8 +22,8 @@ from interplay.games.api import Game
 from interplay.rollout import event_loop
 from interplay.rollout.compiled import Progress
 from interplay.rollout.episode import Episode, EpisodeRecorder, EventLog
-from interplay.rollout.python_runner import ask_seat, end_event, play_episode
-from interplay.rollout.seat import Seat, player_seed, require_legal
+from interplay.rollout.python_runner import Seats, play_episode
+from interplay.rollout.seat import player_seed, require_legal
 from interplay.rollout.teams import Team
 
 AT_ONCE = 16  # episodes in flight
@@ -88,26 +88,19 @@ async def _play_jobs(jobs: Iterable[DialogueJob], ended: Callable[[DialogueJob, 
         raise errors.exceptions[0] from None  # the first that failed; the others were called off
 
 
-class DialogueSeats:
+class DialogueSeats(Seats):
     """Agents in the seats of one table: those who talk in this game, and the others."""
 
     def __init__(self, game: Game, agents: Mapping[int, Agent], key: Any):
         """Seat agents; `key` is the episode's."""
-        self.game, self._names, meter = game, {seat: agent.name for seat, agent in agents.items()}, Usage()
-        self.talkers: dict[int, Any] = {}
-        self.others: dict[int, Seat] = {}
-        for seat, agent in agents.items():
-            policy: Any = agent.policy
-            if can_talk(policy, game):
-                self.talkers[seat] = policy.begin_talking(game, seat, player_seed(key, seat), meter)
-            else:
-                self.others[seat] = Seat(game, agent, seat, key)
-        self.turn_cap: int = min((agents[seat].policy.turn_cap for seat in self.talkers), default=0)  # type: ignore[union-attr]
-
-    def close(self) -> None:
-        """The episode is over."""
-        for seat in self.others.values():
-            seat.close()
+        talking = {seat: agent.policy for seat, agent in agents.items() if can_talk(agent.policy, game)}
+        super().__init__(game, {seat: agent for seat, agent in agents.items() if seat not in talking}, key)
+        self._names, meter = {seat: agent.name for seat, agent in agents.items()}, Usage()
+        self.talkers: dict[int, Any] = {
+            seat: policy.begin_talking(game, seat, player_seed(key, seat), meter)  # type: ignore[union-attr]
+            for seat, policy in talking.items()
+        }
+        self.turn_cap: int = min((policy.turn_cap for policy in talking.values()), default=0)  # type: ignore[union-attr]
 
     def observation(self, seat: int, states: Sequence[Any], actions: Sequence[np.ndarray]) -> DialogueObservation:
         """What a seat that talks sees after these states and joint actions."""
@@ -122,42 +115,43 @@ class DialogueSeats:
         Raises:
             IllegalAction: The agent chose an action that is not legal.
         """
-        legal = np.asarray(self.game.legal(state))
-        if seat in self.others:
-            turn = np.asarray(self.game.to_move(state))
-            return await ask_seat(self.game, self.others[seat], state, t, legal, turn)
+        legal = np.asarray(self.game.legal(state))[seat]
+        if seat in self.seats:
+            return await self.ask(self.seats[seat], state, t, legal)
         move = await dialogue.settle(seat)
-        require_legal(self.game, self._names[seat], seat, move.action, legal[seat], t)
+        require_legal(self.game, self._names[seat], seat, move.action, legal, t)
         return move
+
+    async def choose(self, states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray | None:
+        """The joint action of a step with talk; None if a model cannot be asked any more."""
+        t = recorder.t
+        dialogue = Dialogue(
+            self.talkers,
+            lambda seat: self.observation(seat, states, recorder.actions),
+            lambda seat, event: recorder.log.add(t, seat, event),
+        )
+        try:
+            for seat in self.talkers:
+                await dialogue.open(seat, self.turn_cap)
+            moves = [await self.move(dialogue, seat, states[-1], t) for seat in range(self.game.num_seats)]
+        except ModelError as error:
+            dialogue.take_events()
+            recorder.log.add(t, None, end_event(error.reason, str(error)))
+            return None
+        return recorder.joint(moves)
+
+
+def end_event(reason: str, message: str | None = None) -> TraceEvent:
+    """The event that says why an episode ended."""
+    return TraceEvent("end", {"reason": reason} | ({} if message is None else {"message": message}))
 
 
 async def play_one(job: DialogueJob) -> Episode:
     """Play one episode with talk; its last event says how it ended."""
-    episode = await play_episode(job.game, job.team, job.seed, job.index, DialogueSeats, _choose)
+    episode = await play_episode(job.game, job.team, job.seed, job.index, DialogueSeats)
     if episode.events and episode.events[-1].kind == "end":
         return episode
     log = EventLog()
     log.events = list(episode.events)
     log.add(episode.length, None, end_event("done" if episode.terminated else "horizon"))
     return dataclasses.replace(episode, events=tuple(log.events))
-
-
-async def _choose(
-    game: Game, seats: DialogueSeats, states: Sequence[Any], recorder: EpisodeRecorder
-) -> np.ndarray | None:
-    """The joint action of a step with talk; None if a model cannot be asked any more."""
-    t = recorder.t
-    dialogue = Dialogue(
-        seats.talkers,
-        lambda seat: seats.observation(seat, states, recorder.actions),
-        lambda seat, event: recorder.log.add(t, seat, event),
-    )
-    try:
-        for seat in seats.talkers:
-            await dialogue.open(seat, seats.turn_cap)
-        moves = [await seats.move(dialogue, seat, states[-1], t) for seat in range(game.num_seats)]
-    except ModelError as error:
-        dialogue.take_events()
-        recorder.log.add(t, None, end_event(error.reason, str(error)))
-        return None
-    return recorder.joint(moves)

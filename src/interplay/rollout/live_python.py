@@ -133,7 +133,7 @@ class TablePartners:
 
     def settle(self) -> dict[int, Future]:
         """Everyone else has chosen: what each partner does, a `Move`."""
-        t, futures = self._table.t, {seat: Future() for seat in (*self._seats.talkers, *self._seats.others)}
+        t, futures = self._table.t, {seat: Future() for seat in (*self._seats.talkers, *self._seats.seats)}
         self._submit(lambda: self._settle(t, futures))
         return futures
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from interplay.agents.api import Agent, Move, TraceEvent
+from interplay.agents.api import Agent, Move
 from interplay.games.api import Game
 from interplay.games.checksum import checksum
 from interplay.rollout import event_loop
@@ -33,27 +33,35 @@ def rollout(
 
 _chance_key = jax.jit(chance_key)
 
-# How agents are seated: (game, agents by seat, episode's key) -> whatever `choose` asks, with a method `close()`.
-# How the joint action of a step is found: (game, seats, states so far, recorder) -> actions [seat], or None to stop.
-SeatAll = Callable[[Game, Mapping[int, Agent], Any], Any]
-Choose = Callable[[Game, Any, Sequence[Any], EpisodeRecorder], Awaitable[np.ndarray | None]]
-
 
 class Seats:
-    """Agents who only act, in the seats of one table."""
+    """Agents in the seats of one table. Runners in which seats do more than act have a class of their own."""
 
     def __init__(self, game: Game, agents: Mapping[int, Agent], key: Any):
-        self.game, self.seats = game, [Seat(game, agent, seat, key) for seat, agent in agents.items()]
+        """Seat agents, by seat; `key` is the episode's."""
+        self.game = game
+        self.seats = {number: Seat(game, agent, number, key) for number, agent in agents.items()}
+
+    async def choose(self, states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray | None:
+        """The joint action of a step, all seats asked on the same state; None: nobody can be asked any more."""
+        legal = np.asarray(self.game.legal(states[-1]))
+        asked = (self.ask(seat, states[-1], recorder.t, legal[number]) for number, seat in self.seats.items())
+        return recorder.joint(await asyncio.gather(*asked))
+
+    async def ask(self, seat: Seat, state: Any, t: int, legal: np.ndarray) -> Move:
+        """One seat's move; a player who is neither to move nor watching is not asked."""
+        on_turn = bool(np.asarray(self.game.to_move(state))[seat.seat])
+        if not on_turn and not seat.watches:
+            return Move(int(np.argmax(legal)))
+        return await seat.act(view_of(self.game, state, t, seat.seat, legal, seat.encoding), on_turn)
 
     def close(self) -> None:
         """The episode is over."""
-        for seat in self.seats:
+        for seat in self.seats.values():
             seat.close()
 
 
-async def play_episode(
-    game: Game, team: Team, seed: int, index: int, sit_down: SeatAll = Seats, choose: Choose | None = None
-) -> Episode:
+async def play_episode(game: Game, team: Team, seed: int, index: int, seating: type[Seats] = Seats) -> Episode:
     """Play one episode.
 
     Args:
@@ -61,16 +69,15 @@ async def play_episode(
         team: Who plays.
         seed: Seeds all chance, together with the team and `index`.
         index: The episode's number.
-        sit_down: How agents are seated, for runners in which seats do more than act.
-        choose: How a joint action is found; by default all seats are asked in turn.
+        seating: How agents sit, and find a joint action.
     """
     key = episode_keys(seed, [team.number], [index])[0]
     state = game.init(chance_key(key, START, game.num_seats))
-    seats = sit_down(game, dict(enumerate(team.agents)), key)
+    seats = seating(game, dict(enumerate(team.agents)), key)
     recorder, states = EpisodeRecorder(game, state, game.start(state), state_checksum(game, state)), [state]
     with contextlib.closing(seats):
         while not recorder.done and recorder.t < game.horizon:
-            actions = await (choose or ask_seats)(game, seats, states, recorder)
+            actions = await seats.choose(states, recorder)
             if actions is None:
                 break
             step_once(game, states, actions, key, recorder)
@@ -87,28 +94,7 @@ def step_once(game: Game, states: list[Any], actions: Any, key: Any, recorder: E
     recorder.keep_state(after, step)
 
 
-async def ask_seats(game: Game, seats: Seats, states: Sequence[Any], recorder: EpisodeRecorder) -> np.ndarray:
-    """The joint action of all seats, asked on the same state."""
-    state, t = states[-1], recorder.t
-    legal, turn = np.asarray(game.legal(state)), np.asarray(game.to_move(state))
-    return recorder.joint(await asyncio.gather(*(ask_seat(game, seat, state, t, legal, turn) for seat in seats.seats)))
-
-
-async def ask_seat(game: Game, seat: Seat, state: Any, t: int, legal: np.ndarray, turn: np.ndarray) -> Move:
-    """One seat's move; a player who is neither to move nor watching is not asked."""
-    number = seat.seat
-    if not turn[number] and not seat.watches:
-        return Move(int(np.argmax(legal[number])))
-    view = view_of(game, state, t, number, legal[number], seat.encoding)
-    return await seat.act(view, bool(turn[number]))
-
-
 def state_checksum(game: Game, state: Any) -> int:
     """The checksum of a state; a game in plain Python may offer its own `checksum(state)`."""
     own = getattr(game, "checksum", None)
     return int(own(state) if own else checksum(state))
-
-
-def end_event(reason: str, message: str | None = None) -> TraceEvent:
-    """The event that says why an episode ended."""
-    return TraceEvent("end", {"reason": reason} | ({} if message is None else {"message": message}))

@@ -171,6 +171,22 @@ def test_version_4_tells_the_same_with_all_that_never_changes_first(actions):
     assert '\n- "say": ' in chef[0][0]
 
 
+def test_version_5_asks_who_does_not_know_the_recipe_for_what_was_asked_and_tells_the_past_in_its_order():
+    told = [call["prompt"] for call in prompts(run(plan(settings=LLMSettings(prompts="5"))).traces)]
+    chef, assistant = (
+        [p for p in told if p.startswith(f"[system]\nYou are the {who}")] for who in ("chef", "assistant")
+    )
+    assert all("what the dish still needs" in prompt for prompt in chef)
+    assert not [p for p in assistant if "what the dish still needs" in p]
+    assert all("what you were last asked to do" in prompt for prompt in assistant)
+    assert [p for p in assistant if re.search(r"# What was last said to you\nstep \d+, chef: request", p)]
+    for prompt in told:
+        past = prompt.partition("# What happened\n")[2].partition("\n\n")[0]
+        steps = [int(step) for step in re.findall(r"^step (\d+):", past, re.MULTILINE)]
+        assert steps == sorted(steps)
+    assert not [prompt for prompt in told if "\n\n\n" in prompt]
+
+
 def test_each_seat_has_its_own_scaffold(cooked):
     scaffolds = {e.seat for e in cooked[0].events if e.kind == "belief"}
     assert scaffolds == {0}

@@ -149,3 +149,12 @@ def test_a_folder_with_nothing_to_audit(tmp_path):
     (tmp_path / "notes.json").write_text("{}")
     with pytest.raises(InterplayError, match=r"neither a trace set .* nor experiment logs"):
         open_source(tmp_path)
+
+
+def test_a_log_is_known_by_its_name_whatever_the_order_of_its_keys(tmp_path):
+    whole = log([step(0, [ASK, OBEY])])
+    path = write(tmp_path, dict(reversed(whole.items())))
+    assert len(open_source(tmp_path)) == len(open_source(path)) == 1
+    (tmp_path / "experiment_2.json").write_text('{"a": 1}')
+    with pytest.raises(InterplayError, match=r"experiment_2.json: no experiment log"):
+        open_source(tmp_path)

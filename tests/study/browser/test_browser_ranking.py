@@ -21,15 +21,19 @@ def order(me) -> list[str]:
 
 
 def drag_to_top(me) -> None:
-    """Take the newcomer by the mouse and put it before all others."""
+    """Take the newcomer by the mouse and put it before all others; on a small screen the page scrolls along."""
     rows = me.page.locator(".ranking li")
-    new = me.page.locator(".ranking .movable").last.bounding_box()
+    newcomer = me.page.locator(".ranking .movable").last
+    name = newcomer.get_attribute("data-id")
+    newcomer.scroll_into_view_if_needed()
+    new = newcomer.bounding_box()
     top = rows.first.bounding_box()
     x = new["x"] + 150
     me.page.mouse.move(x, new["y"] + new["height"] / 2)
     me.page.mouse.down()
     me.page.mouse.move(x, (new["y"] + top["y"]) / 2, steps=6)
-    me.page.mouse.move(x, top["y"] + 4, steps=12)
+    me.page.mouse.move(x, max(top["y"], 50) + 4, steps=12)
+    me.page.wait_for_function("id => document.querySelector('.ranking li').dataset.id === id", arg=name)
     if rows.count() == 4:
         me.picture_now("ranking-6-dragging")
     me.page.mouse.up()

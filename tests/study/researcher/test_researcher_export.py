@@ -135,7 +135,11 @@ def test_a_researcher_downloads_a_zip(filled, tmp_path):
     assert (line["actor"], line["subject"], line["detail"]["rows"]["games"]) == ("ana", "tiny", 7)
     plain = browser.fill_in("/researcher/export", {"format": "csv"})
     with zipfile.ZipFile(io.BytesIO(plain.content)) as archive:
-        assert not [name for name in archive.namelist() if "traces" in name]
+        names = [name.rpartition("/")[2] for name in archive.namelist()]
+    assert not [name for name in names if "traces" in name]
+    page = browser.get("/researcher/export").text
+    for name in names:  # the page says what is inside
+        assert name in page or f'<th scope="row">{name.removesuffix(".csv")}</th>' in page, name
     assert browser.fill_in("/researcher/export", {"format": "xlsx"}).status_code == 400
 
 

@@ -12,7 +12,7 @@ from interplay.errors import InterplayError, UnknownName
 MEMORIES = ("none", "recent", "full")
 DIALOGUES = ("cap", "one_way", "silent")
 ACTIONS = ("all", "none", "choose")
-CHOOSING = ("3", "4")  # versions of the kitchen's prompts in which an answer can be one action of a list
+CHOOSING = ("3", "4", "5")  # versions of the kitchen's prompts in which an answer can be one action of a list
 
 
 @dataclass(frozen=True, kw_only=True)

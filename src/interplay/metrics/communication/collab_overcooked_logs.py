@@ -40,6 +40,8 @@ def is_experiment_log(path: Path) -> bool:
         return not (path / "manifest.json").exists() and next(_files(path), None) is not None
     if path.suffix != ".json" or not path.is_file():
         return False
+    if path.name.startswith("experiment_"):  # as both repositories call them, whatever the order of their keys
+        return True
     with path.open(encoding="utf-8", errors="replace") as file:
         return '"total_timestamp"' in file.read(200)
 

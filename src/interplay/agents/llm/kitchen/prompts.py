@@ -8,13 +8,13 @@ first.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.agents.llm import templates
 from interplay.agents.llm.answers import TEXT, TEXTS, AnswerShape
 from interplay.agents.llm.chat import ChatMessage
-from interplay.agents.llm.kitchen.situation import Situation
+from interplay.agents.llm.kitchen.situation import Situation, SituationEvent
 from interplay.agents.llm.settings import LLMSettings
 from interplay.games.collab_kitchen.dishes import INGREDIENTS
 from interplay.games.collab_kitchen.draw import constant_lines, state_lines
@@ -84,6 +84,7 @@ def system_text(game: Kitchen, seat: int, settings: LLMSettings, *, talk: bool) 
         talk=talk,
         choose=settings.actions == "choose",
         constant="\n".join(constant_lines(game, seat)),
+        knows_recipe=game.roles[seat].knows_recipe,
         ingredients=INGREDIENTS,
         usages=[USAGE[verb] for verb in game.roles[seat].verbs if talk or verb != "request"],
         reach=_reach(game, seat),
@@ -99,6 +100,7 @@ def _reach(game: Kitchen, seat: int) -> list[str]:
 
 def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: bool) -> str:
     """Return the current state, the past, a scaffold's note, the last error, and what to answer."""
+    events = _remembered(situation, settings.memory)
     return templates.fill(
         "kitchen",
         settings.prompts,
@@ -106,7 +108,9 @@ def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: 
         name=situation.name(situation.seat),
         kitchen=situation.game.render(situation.state, situation.seat),
         now="\n".join(state_lines(situation.game, situation.state, situation.seat)),
-        past=_past(situation, settings.memory),
+        past=[f"step {e.t}: {e.text}" for e in events],
+        events=events,
+        last_heard=_last_heard(situation),
         dialogue=[f"{situation.name(m.sender)}: {m.text}" for m in situation.messages if m.t == situation.t],
         queue=[str(m) for m in situation.queue],
         aside=aside,
@@ -118,11 +122,15 @@ def user_text(situation: Situation, settings: LLMSettings, aside: str, *, talk: 
     )
 
 
-def _past(situation: Situation, memory: str) -> list[str]:
-    if memory == "none":
-        return []
-    lines = [f"step {e.t}: {e.text}" for e in situation.memory]
-    return lines[-RECENT:] if memory == "recent" else lines
+def _remembered(situation: Situation, memory: str) -> Sequence[SituationEvent]:
+    """What a cook's prompt tells of its past, in the order in which it learnt it."""
+    return {"none": (), "recent": situation.memory[-RECENT:]}.get(memory, situation.memory)
+
+
+def _last_heard(situation: Situation) -> str:
+    """The last message of another cook; empty before there is one."""
+    heard = [m for m in situation.messages if m.sender != situation.seat]
+    return f"step {heard[-1].t}, {situation.name(heard[-1].sender)}: {heard[-1].text}" if heard else ""
 
 
 def _actions(situation: Situation) -> list[str]:
