@@ -152,7 +152,7 @@ def test_features_survive_the_file(tmp_path):
         again = read(tmp_path / name)
         assert (again.ids, again.names) == (features.ids, features.names)
         np.testing.assert_array_equal(again.values, features.values)
-    assert able(features, 10.0).ids == (2, 3, 4, 5, 6)  # a return of 10 is not above 10
+    assert able(features, 10.0).ids == able(features).ids == (2, 3, 4, 5, 6)  # a return of 10 is not above 10
     with pytest.raises(InterplayError, match="no candidate has a mean return above 100"):
         able(features, 100.0)
 

@@ -54,8 +54,8 @@ class BehaviourFeatures:
         return self.values / (self.values.max(axis=0) + SMOOTHING)
 
 
-def able(features: BehaviourFeatures, least_return: float, where: str = "the features") -> BehaviourFeatures:
-    """The candidates that do better than this with their best response."""
+def able(features: BehaviourFeatures, least_return: float = 10.0, where: str = "the features") -> BehaviourFeatures:
+    """The candidates that do better than this with their best response; by default than half a soup of Overcooked."""
     candidates = features.where(features.returns > least_return)
     if not candidates.ids:
         raise InterplayError(f"{where}: no candidate has a mean return above {least_return:g}; nothing is left")

@@ -85,7 +85,7 @@ class Hanabi:
         self.encodings: Mapping[str, Encoding] = {
             "hle": Encoding(size, "float32", "the canonical vector of the Hanabi Learning Environment"),
             "belief": Encoding(size, "float32", "the same with odds in place of possibilities, as in JaxMARL"),
-            "seen": Encoding(None, "record", "what a seat may see, in cards: interplay.games.hanabi.encode.Seen"),
+            "seen": Encoding(None, "record", "what a seat may see, in cards: hanabi.encode.HanabiObservation"),
             "nothing": Encoding((0,), "float32", "no observation"),
             "state": Encoding(None, "record", "everything, own cards and deck included", privileged=True),
         }
