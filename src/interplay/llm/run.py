@@ -50,6 +50,13 @@ class Service:
     backoff_s: float = 1.0
     patience_s: float = 0.0  # go on trying an endpoint that fails for so long
 
+    def __post_init__(self):
+        for name, least in (("at_once", 1), ("retries", 0), ("patience_s", 0)):
+            if getattr(self, name) < least:
+                raise InterplayError(f"{name}: {getattr(self, name)}; at least {least}")
+        if self.timeout_s <= 0:
+            raise InterplayError(f"timeout_s: {self.timeout_s}; a call takes longer")
+
     def model_pool(self, journal: ResponseCache, *, offline: bool = False) -> ModelPool:
         """Return the models with these limits.
 

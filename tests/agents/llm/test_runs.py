@@ -181,6 +181,8 @@ def test_bad_command_lines_say_what_is_wrong(tmp_path, capsys, monkeypatch):
         (["--chef", "scripted/idle", "--levels", "9"], "level 9"),
         (["--chef", "scripted/idle", "--base-url", "localhost"], "write provider=URL"),
         (["--chef", "scripted/idle", "--replay", str(tmp_path)], "no run to replay"),
+        (["--chef", "scripted/idle", "--at-once", "0"], "at_once: 0; at least 1"),
+        (["--chef", "scripted/idle", "--timeout-s", "0"], "timeout_s: 0.0"),
         (["--chef", "scripted/idle", "--prices", str(tmp_path / "none.json")], "none.json: there is no such file"),
     ]
     for arguments, message in cases:

@@ -111,6 +111,8 @@ def serving(
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise InterplayError("a model on this machine needs llama.cpp: pip install 'interplay[local]'")
+    if threads < 1 or conversations < 1 or context < 1 or not 0 <= port < 2**16:
+        raise InterplayError(f"threads {threads}, conversations {conversations}: at least 1; port {port}: below 65536")
     name = os.fspath(weights) if weights in LOCAL_MODELS else ""
     arguments = [str(weights_of(os.fspath(weights))), name, *map(str, (threads, port, context, conversations))]
     # A process of its own: llama.cpp's server waits for answers under way, for ever if nobody closes their connections.

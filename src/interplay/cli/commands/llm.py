@@ -38,7 +38,8 @@ class Models:
     """Whether a prompt lists the actions that are possible now; choose: an answer is one of them, for small models."""
     prompts: Literal["2", "3", "4", "5", "published"] = "3"
     """Version of the kitchen's prompts: 4 has first all that never changes, for servers that keep what they have read;
-    published has the structure of the paper's, one action at a time."""
+    5 also asks a cook who does not know the recipe for what it was told to do; published has the structure of the
+    paper's, one action at a time."""
     temperature: float = 0.0
     """Sampling temperature."""
     max_tokens: int = 1024

@@ -37,7 +37,8 @@ class HanabiSession:
             self._head += "\n\n" + CONVENTIONS
         self._heard: dict[int, str] = {}  # each other seat's last move, by seat
         self._over = False
-        self._longest = settings.max_tokens  # characters of each text: short answers leave room for the action
+        # Characters of each of three texts: at two a token, which repetitive models need, the action still has room.
+        self._longest = max(20, 2 * (settings.max_tokens - 50) // 3)
 
     def watch(self, view: View) -> None:
         """Record the last move, so that no turn of another seat is missed."""
