@@ -27,7 +27,7 @@ from interplay.rollout.engine import run
 from interplay.rollout.teams import Team
 from interplay.stats.brprox.summary import BRProx, summarise
 from interplay.stats.correlation import spearman
-from interplay.stats.intervals import mean_interval
+from interplay.stats.intervals import proportion_interval
 from interplay.table import Row, Table
 from interplay.traces import TraceSet
 
@@ -194,7 +194,7 @@ def _of_either_engine(one: Any) -> Any:
 def _played(tables: Sequence[Table]) -> Row:
     """Return goals with their interval over episodes, and means per episode of what the teams did."""
     goals = [value for table in tables for value in table.where(metric="score").column("value")]
-    interval = mean_interval(goals)
+    interval = proportion_interval(int(sum(goals)), len(goals))  # an episode ends with its goal
     row: Row = {"episodes": len(goals), "goals": interval.estimate, "low": interval.low, "high": interval.high}
 
     def mean(**which: Any) -> float:
