@@ -56,6 +56,15 @@ def test_help_does_not_load_jax():
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["list", "agents"]])
+def test_a_reader_that_has_seen_enough_sees_no_error(arguments):
+    ours = subprocess.Popen(
+        [sys.executable, "-m", "interplay.cli.main", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    ours.stdout.close()
+    assert (ours.stderr.read(), ours.wait()) == (b"", 1)
+
+
 def test_list(capsys):
     rows = answer(capsys, "list", "games")["rows"]
     assert {"overcooked/counter_circuit", "overcooked/counter_circuit_multi"} <= {r["name"] for r in rows}
@@ -179,6 +188,7 @@ def test_bad_requests_on_a_good_set(capsys, traces):
         (["sql", traces, "select nothing from nowhere"], "nowhere"),
         (["crossplay", *GAME, "--agents", "stay", "--out", traces], "already holds a trace set"),
         (["report", traces, "--replays", "77"], "no episode 77"),
+        (["report", traces, "--out", "/proc/page.html"], "/proc/page.html: no such file"),
     ]:
         code, _, err = command(capsys, *arguments)
         assert (code, message in err) == (2, True), err

@@ -115,7 +115,13 @@ _show_other = warnings.showwarning
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    try:
+        code = run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1  # as rich exits then
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -180,9 +186,10 @@ def _guarded(name: str, rest: list[str]) -> int:
     except KeyboardInterrupt:
         print("interplay: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _refuse(f"{error.filename}: {(error.strerror or 'cannot be used').lower()}")
     finally:
         trust_data(before)
 
