@@ -81,3 +81,27 @@ def test_import_is_quiet_and_light():
     code = "import sys, interplay; assert 'jax' not in sys.modules and 'numpy' not in sys.modules, 'heavy'"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+WHO_ASKS = {"rollout/seat.py", "rollout/check_agent.py"}  # the suite of the contract looks at what a policy gives
+CONTAINS_POLICIES = ("agents/", "training/algorithms/comedi.py")  # agents that are made of others
+
+
+def asked(path: Path) -> list[str]:
+    """Calls of a policy's `act(memory, observation, legal, key)`, or of a session's `act(view)`."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    acts = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "act"]
+    acts = [call for call in acts if ast.unparse(call.func) != "partner_rollout.act"]  # a function, not a policy's
+    of_policy = [c for c in acts if len(c.args) == 4 or any(isinstance(arg, ast.Starred) for arg in c.args)]
+    of_session = [c for c in acts if "session" in ast.unparse(c.func)]
+    return [ast.unparse(call) for call in {*of_policy, *of_session}]
+
+
+def test_one_place_asks_agents_for_actions():
+    others = {}
+    for path in SOURCE.rglob("*.py"):
+        name = str(path.relative_to(SOURCE))
+        if asked(path) and name not in WHO_ASKS and not name.startswith(CONTAINS_POLICIES):
+            others[name] = asked(path)
+    assert others == {}
+    assert all(asked(SOURCE / name) for name in WHO_ASKS)  # what the rule looks for is there
