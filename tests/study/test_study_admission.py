@@ -6,6 +6,7 @@ import hmac
 import json
 import logging
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -97,6 +98,14 @@ def test_a_full_study_takes_nobody_else_and_lets_the_others_finish(site):
     assert len(small.rows(people)) == 2, "who comes too late is not stored"
     assert one.answer("ask", {"why": "so"}) == 200
     assert one.page["kind"] == "done"
+
+
+def test_the_guides_example_is_a_part_of_a_study():
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "study_operations.md").read_text(encoding="utf-8")
+    example = guide.partition("```yaml\n")[2].partition("```")[0]
+    protocol = parse(study("small", ASK) + example)
+    assert protocol.recruitment.participants == 60
+    assert protocol.recruitment.closed_text == "Thank you, we have enough people."
 
 
 def test_a_study_closes_at_its_time_and_by_hand(site):
