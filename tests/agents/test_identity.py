@@ -8,6 +8,7 @@ import sys
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import interplay
@@ -161,6 +162,18 @@ def test_what_calls_change_is_no_part_of_a_function():
     player.seen.append(1)
     assert (hash_of(choose), hash_of(player)) == (before, own)
     assert hash_of(chooser(0)) == hash_of(chooser(0))
+
+
+def test_a_player_stays_who_it_is_while_it_plays():
+    """Its function may count its calls, or learn; what it was made with is what tells it from others."""
+    chosen, weights = Chooser(0), np.zeros(2)
+    chosen.weights = weights
+    player = Agent("f", FunctionPlayer(chosen, "planes"))
+    before = content_hash(player)
+    chosen.action += 1
+    weights += 1
+    assert content_hash(player) == before
+    assert content_hash(Agent("f", FunctionPlayer(chosen, "planes"))) != before
 
 
 async def waits(observation):

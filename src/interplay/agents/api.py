@@ -178,19 +178,20 @@ class FunctionPlayer:
     deadline_s: float | None = None
     default_action: int | None = None
     version: str | None = None  # identifies the function in traces; None: its source does
+    _facts: Any = field(init=False, repr=False, compare=False)  # as it was made: calls may change what it holds
 
     def __post_init__(self) -> None:
-        """Look that there is a function to call."""
+        """Look that there is a function to call, and note what tells it from others."""
         if not callable(self.function) or inspect.iscoroutinefunction(self.function):
             raise InterplayError(
                 f"{self.function!r:.80} is no ordinary function from an observation to an action; what waits for its "
                 f"answer is a player (interplay.agents.Player)"
             )
+        object.__setattr__(self, "_facts", function_facts(self.function) if self.version is None else self.version)
 
     def fingerprint(self) -> Mapping[str, Any]:
         """Return what tells the function from others (or its version) and the encoding."""
-        facts = function_facts(self.function) if self.version is None else self.version
-        return {"function": facts, "reads": self.encoding}
+        return {"function": self._facts, "reads": self.encoding}
 
     def begin(self, game: Game, seat: int, seed: int) -> Session:
         """Start a session that calls the function."""

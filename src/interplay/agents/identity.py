@@ -85,8 +85,10 @@ def function_facts(function: Callable[..., Any]) -> Any:
 
 
 def _fixed(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the fixed ones of these values by name, arrays as they are now."""
     sources = {name: source_of(value) if inspect.isfunction(value) else value for name, value in values.items()}
-    return {str(name): value for name, value in sources.items() if _is_fixed(value)}
+    kept = {str(name): value for name, value in sources.items() if _is_fixed(value)}
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in kept.items()}
 
 
 def _is_fixed(value: Any) -> bool:

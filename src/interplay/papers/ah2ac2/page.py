@@ -44,6 +44,11 @@ BOTS_3P = (
     "H-Group bots' games, bc-1 and the proxies of people's games at two."
 )
 
+EARLIER_3P = (
+    "These rows are of the clone and the proxies before the present ones, and of others that do not ship any more: "
+    "`benchmarks/hanabi_learning/table3.py --players 3` makes them anew."
+)
+
 
 def budgets(records: StageResults) -> list[str]:
     """Return the steps that were trained, beside the papers' steps."""
@@ -248,8 +253,8 @@ def table3(records: StageResults) -> list[str]:
         for agent, printed in preference.table3().items() if players == 2 else ():
             means = {metric: number(mean, 3) for metric, (mean, _) in printed.items() if metric != "intra_xp"}
             rows.append([f"*{agent}, published*", *(means.get(c, "–") for c in TABLE3)])
-        none = "" if players == 2 else "The paper has two players only."
-        lines += [f"### {players} players", "", *([none, ""] if none else []), *grid(["agent", *TABLE3], rows)]
+        words = [] if players == 2 else [f"The paper has two players only. {EARLIER_3P}", ""]
+        lines += [f"### {players} players", "", *words, *grid(["agent", *TABLE3], rows)]
     if not lines:
         return []
     about = "The objective metrics of the metrics paper's Table 3 for these agents as one pool, points kept after the "
