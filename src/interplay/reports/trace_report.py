@@ -72,7 +72,7 @@ def grade_document(
 def _with_headline(overall: Table) -> Table:
     """Leave the mean alone, with its interval, where half of the episodes have one score: that is the middle half's."""
     (row,) = overall
-    if not row["low"] == row["high"] != row["mean"]:
+    if row["low"] is None or not row["low"] == row["high"] != row["mean"]:
         return overall
     kept = {name: value for name, value in row.items() if name not in ("iqm", "mean_low", "mean_high")}
     return Table.of([kept | {"low": row["mean_low"], "high": row["mean_high"]}], overall.title)
