@@ -53,7 +53,8 @@ def answer_shape(situation: Situation, settings: LLMSettings, *, talk: bool) -> 
     if settings.actions == "choose":
         whole = AnswerShape({"analysis": TEXT, "action": _choices(situation), "say": TEXT})
     fields = dict(list(whole.fields.items())[: None if talk else -1])
-    return AnswerShape(fields, longest=min(whole.longest, round(1.25 * settings.max_tokens)))
+    room = settings.max_tokens - 30  # tokens, which the rest of an answer leaves to its texts
+    return AnswerShape(fields, longest=min(whole.longest, max(20, round(1.25 * room))))
 
 
 def plan_and_speech(fields: Mapping[str, Any]) -> tuple[list[str], str]:
