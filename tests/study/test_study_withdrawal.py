@@ -384,7 +384,7 @@ def test_the_hash_of_files_that_say_nothing_of_it_is_as_before():
         ("code: PART", 'code: "a b"', "pattern"),
         ("text: You have **stopped**.", "text: {de: Ende}", "withdrawal: text is not written in en"),
         ("erase: true", "erase: perhaps", "boolean"),
-        ("erase: true", "erases: true", "not permitted"),
+        ("erase: true", "erases: true", "withdrawal.erases: is not known here"),
     ],
 )
 def test_mistakes_are_told_with_their_line(old, new, told):
