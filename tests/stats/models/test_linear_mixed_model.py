@@ -147,3 +147,17 @@ def test_random_effects_are_predicted_and_shrunk():
 def test_what_cannot_be_fitted_is_told(fixed, groups, words):
     with pytest.raises(InterplayError, match=words):
         linear_mixed([1.0, 2.0, 3.0, 5.0], fixed, groups)
+
+
+@pytest.mark.parametrize("seed", [2, 38])
+def test_a_correction_that_leaves_no_variance_is_left_out(seed):
+    """Eight ratings of four people: Kenward and Roger's covariance has a variance below 0."""
+    rng = np.random.default_rng(seed)
+    people, partners = [i // 2 for i in range(8)], rng.integers(0, 5, 8).tolist()
+    x = rng.normal(size=8).round(2).tolist()
+    y = rng.integers(1, 8, 8).astype(float).tolist()
+    fit = linear_mixed(y, {"slope": x}, {"person": people, "partner": partners}, slopes={"partner": x})
+    made, at = fit.coefficient("slope"), fit.fixed.weights("slope")
+    assert made.low < made.estimate < made.high
+    assert made.se == pytest.approx(np.sqrt(at @ fit.covariance @ at))
+    assert 0 <= fit.joint(np.eye(2)).p <= 1

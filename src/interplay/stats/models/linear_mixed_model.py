@@ -380,7 +380,12 @@ def _kenward_roger(
         for j in range(count + 1):
             total += inverse[k, j] * (curved[k][j] - slopes[k] @ covariance @ slopes[j])
     adjusted = covariance + 2 * covariance @ total @ covariance
-    return (adjusted + adjusted.T) / 2, inverse, slopes
+    adjusted = (adjusted + adjusted.T) / 2
+    try:
+        np.linalg.cholesky(adjusted)
+    except np.linalg.LinAlgError:  # of a handful of values: the correction, an expansion, left a variance below 0
+        adjusted = covariance
+    return adjusted, inverse, slopes
 
 
 def _f_moments(q: int, a1: float, a2: float) -> tuple[float, float]:
