@@ -73,6 +73,10 @@ def test_teams_in_the_light_engine_are_counted():
     assert row["constructive"] == row["assist"]  # one pass before each goal, and each is an assist
     assert row["catch"] > row["constructive"]
     assert len(both.teams) == 2
+    keepers = ["football/passer", "stay", "stay"]
+    (never,) = football.in_both_engines({"nobody shoots": [keepers]}, light=5, real=0).methods
+    assert never["goals"] == never["low"] == 0
+    assert never["high"] > 0.4  # none of five is not surely none
     assert sum(r["passes"] for r in both.helps) == pytest.approx(100 * row["catch"])
     assert {r["giver"] for r in both.helps} == {"centre"}  # the others never pass
     assert not len(both.carried)  # nothing was played in the real engine

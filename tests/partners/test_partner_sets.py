@@ -205,13 +205,29 @@ def test_two_skills_of_a_partner_are_drawn_together():
     members = [PanelMember(one, "final", one.name[2:]) for one in named]
     pairs = Panel.of("pairs", members)
     assert [pairs.sampling_levels(beside, 2) for beside in pairs.partner_sets(2)] == [
-        {"partner_1": "a"},
-        {"partner_1": "a"},
-        {"partner_1": "b"},
-        {"partner_1": "b"},
+        {"partner_1": "a", "skill": "final"},
+        {"partner_1": "a", "skill": "mid"},
+        {"partner_1": "b", "skill": "final"},
+        {"partner_1": "b", "skill": "mid"},
     ]
     mixed = pairs.mixed(3)
-    assert mixed.sampling_levels(mixed.sets[6], 3) == {"partner_1": "a", "partner_2": "b"}  # a.mid and b.final
+    drawn = {"partner_1": "a", "partner_2": "b", "skill": "mid|final"}
+    assert mixed.sampling_levels(mixed.sets[6], 3) == drawn  # a.mid and b.final
+
+
+def test_an_interval_holds_each_skill_as_often_as_it_was_played():
+    """Two equal partners in two unequal skills leave nothing to chance, for grades and for comparisons."""
+    skilled = [("final", AGENTS[0]), ("mid", AGENTS[1])]
+    members = [
+        PanelMember(replace(one, name=f"{name}.{skill}"), "generated", skill) for name in "ab" for skill, one in skilled
+    ]
+    chosen, both = Panel.of("skills", members), AGENTS[1:]
+    traces = TraceSet.in_memory(run(GAME, teams(GAME, both[1], chosen), episodes=2, seed=0))
+    (row,) = summarise(traces, GAME, both[1], chosen, 0).overall
+    assert row["mean_low"] == row["mean"] == row["mean_high"]
+    traces = TraceSet.in_memory(run(GAME, compare.teams(GAME, both, chosen), episodes=2, seed=0))
+    (pair,) = compare.summarise(traces, GAME, both, chosen, 0).differences
+    assert pair["low"] == pair["difference"] == pair["high"]
 
 
 def test_mixed_fills_the_seats_with_every_ordered_set():

@@ -61,9 +61,10 @@ def summarise(traces: TraceSet, game: Game, agents: Sequence[Agent], panel: Pane
     """Compare the agents by the traces of `teams`, in the order in which those were played."""
     values = _values(traces, game, agents, panel)
     partners = panel.sampling_columns(game.num_seats)
-    units = {"units": ["+".join(partners)], "fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
+    fixed = ["seat_of_agent", "skill"]
+    units = {"units": ["+".join(partners)], "fixed": fixed, "statistic": "mean", "seed": seed}
     means = interval_table(values, by=["agent"], value="score", **units)
-    pairs = _differences(values, [agent.name for agent in agents], partners)
+    pairs = _differences(values, [agent.name for agent in agents], [*partners, "skill"])
     overall = interval_table(pairs, by=["agent", "against"], value="difference", **units)
     alone = {"fixed": ["seat_of_agent"], "statistic": "mean", "seed": seed}
     rule = scoring(game.id, game.options)

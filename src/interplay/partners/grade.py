@@ -59,7 +59,7 @@ def summarise(traces: TraceSet, game: Game, ego: Agent, panel: Panel, seed: int)
     measured = MeasuredTraces(traces, most=len(traces))
     values = _values(measured.scores, game, ego, panel)
     common = {"seed": seed, "value": "score"}
-    units = {"units": ["+".join(panel.sampling_columns(game.num_seats))], "fixed": ["seat_of_agent"]}
+    units = {"units": ["+".join(panel.sampling_columns(game.num_seats))], "fixed": ["seat_of_agent", "skill"]}
     overall, average = (
         interval_table(values, by=["agent", "game"], statistic=statistic, **units, **common).rows[0]
         for statistic in ("iqm", "mean")

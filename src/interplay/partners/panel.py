@@ -142,9 +142,19 @@ class Panel:
         """Return the columns of `sampling_levels`: partner_1, and as many more as sets have further seats."""
         return [f"partner_{n}" for n in range(1, seats if self.sets else 2)]
 
+    def skills_of(self, beside: PartnerSet) -> str | None:
+        """Return the skills of what `base_names_of` names, joined; None where partners do not come in skills."""
+        numbers = beside.numbers if self.sets else beside.numbers[:1]
+        skills = [self.members[i].skill or "" for i in numbers] if self.members else []
+        return SET_JOIN.join(skills) if any(skills) else None
+
     def sampling_levels(self, beside: PartnerSet, seats: int) -> dict[str, str]:
-        """Return the partners of a set by column, for intervals whose unit is these columns joined by +."""
-        return dict(zip(self.sampling_columns(seats), self.base_names_of(beside), strict=True))
+        """Return the partners of a set by column, for intervals whose unit is these columns joined by +, and the skill.
+
+        The skill is fixed in such intervals, so that every draw holds each skill as often as it was played.
+        """
+        drawn = dict(zip(self.sampling_columns(seats), self.base_names_of(beside), strict=True))
+        return drawn | {"skill": self.skills_of(beside) or ""}
 
     def mixed(self, seats: int) -> Panel:
         """Return the panel with every ordered set of its partners in a game of so many seats.

@@ -34,8 +34,7 @@ def proximity(panel: Panel, game: Game, played: Iterable[tuple[str, int, Table]]
 
 def set_unit(panel: Panel, beside: PartnerSet) -> tuple[str, str | None]:
     """The name and skill of a set of partners in tables of BR-Prox: a|b with mid|final where the panel has sets."""
-    skills = [panel.members[i].skill or "" for i in (beside.numbers if panel.sets else beside.numbers[:1])]
-    return SET_JOIN.join(panel.base_names_of(beside)), SET_JOIN.join(skills) if any(skills) else None
+    return SET_JOIN.join(panel.base_names_of(beside)), panel.skills_of(beside)
 
 
 def by_cell(panel: Panel, result: BRProx) -> dict[tuple[str, int], Row]:
